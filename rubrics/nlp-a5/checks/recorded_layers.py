@@ -17,14 +17,15 @@ from grader.modules import AffineMap, Inputs, Record, Workbench
 
 from ..public.configuration import HEAD, HEADS, WIDTH
 
+_SLACK = 100.0  # b is what W leaves of a table, with all that W is off by
 _Fit = TypeVar("_Fit")
 _Fits = Iterable[tuple[_Fit, Callable[..., Array]]]
 
 
-def record_of(bench: Workbench, inputs: Inputs, among: Array | None = None) -> Record:
-    """What is computed for these inputs, looked at as tables whose rows are the tokens of one of them."""
-    batch, tokens, _ = (inputs[0] if among is None else among).shape
-    return Record(bench.recorded(inputs), list(bench.values.values()), batch, tokens)
+def records_of(bench: Workbench, inputs: Inputs, *rows: Array) -> list[Record]:
+    """What is computed for these inputs, as tables with a row for each of these rows, all (B, rows, D)."""
+    recorded = bench.recorded(inputs)
+    return [Record(recorded, list(bench.values.values()), *each.shape[:2]) for each in rows]
 
 
 def layers(record: Record, x: Array, width: int | None = WIDTH, every: bool = False) -> list[AffineMap]:
@@ -44,7 +45,10 @@ def layers(record: Record, x: Array, width: int | None = WIDTH, every: bool = Fa
 
 
 def is_learned(record: Record, layer: AffineMap) -> bool:
-    return record.parameters.hold(layer.offset[:, None]) is not None
+    """Whether b is made of parameters, too: that W is `learned_maps` has seen to."""
+    numbers = np.abs(np.concatenate([[0.0], *(value.ravel() for value in record.parameters.values)]))
+    off = np.abs(np.abs(layer.offset)[:, None] - numbers).min(axis=1)
+    return bool((off <= _SLACK * record.parameters.tolerance).all())
 
 
 def orders_of_heads(found: Sequence[AffineMap]) -> Iterator[list[AffineMap]]:

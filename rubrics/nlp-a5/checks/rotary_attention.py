@@ -31,7 +31,7 @@ from rubrics.module_recovery import behaviour
 
 from ..public.configuration import BLOCK, HEAD, HEADS, WIDTH, configured
 from ..public.rotary_training import ATTENTION
-from .recorded_layers import explanation, layer_between, layers, orders_of_heads, record_of
+from .recorded_layers import explanation, layer_between, layers, orders_of_heads, records_of
 from .recovery import variant_properties
 from .rotary_wiring import APPLY, PRECOMPUTE, SHOWN_TOKENS, shapes_rotated, with_right_rotations
 
@@ -118,7 +118,7 @@ def _judged(bench: Workbench, rng: np.random.Generator, inputs: list[Inputs], pa
 def _by_relations(bench: Workbench, rng: np.random.Generator, inputs: list[Inputs], partial: Partial) -> Outcome | None:
     """None if it computes no queries, keys and values."""
     x = rng.normal(size=(_BATCH, BLOCK, WIDTH))
-    record = record_of(bench, (x,))
+    (record,) = records_of(bench, (x,), x)
     (output,), outputs = bench.run((x,)).outputs, bench.run(*inputs).outputs
     maps = layers(record, x)
 

@@ -22,7 +22,7 @@ from rubrics.module_recovery import behaviour
 
 from ..public.configuration import BLOCK, HEAD, HEADS, WIDTH, build
 from ..public.synthesizer_form import LONGEST, NAME, drawn_inputs
-from .recorded_layers import explanation, layer_between, layers, orders_of_heads, record_of, values_before_mixing
+from .recorded_layers import explanation, layer_between, layers, orders_of_heads, records_of, values_before_mixing
 from .recovery import variant_properties
 
 _RIGHT = Synthesis()
@@ -189,7 +189,8 @@ def synthesizer_matches_its_formula(
     if not scoring & used:
         return failed("its values are not those of the formula; w₂ has no influence on its output", code="layer_unused")
     x = rng.normal(size=(_BATCH, LONGEST, WIDTH))
-    judge = _Judge(bench, record_of(bench, (x,)), x, bench.run((x,)).outputs[0], used)
+    (record,) = records_of(bench, (x,), x)
+    judge = _Judge(bench, record, x, bench.run((x,)).outputs[0], used)
     if outcome := judge.judge(inputs, outputs):
         return outcome
     needed = 2 * WIDTH**2 + HEAD * LONGEST + LONGEST  # W₁, the values, w₂ and b₂

@@ -1,242 +1,250 @@
-"""A Perceiver block taken apart: cross-attention first, with the MLP silenced, then the MLP on what that gave.
+"""A Perceiver block explained by what it computes: cross-attention, then an MLP with LayerNorm and residual.
 
-A block is right if one of the readings that the assignment leaves open gives its values.
+A block is right if one of the readings that the assignment leaves open gives its values; `reference.perceiver_blocks`
+lists them. They are searched forwards among recorded values: what the attention gives, then what follows it up to the
+output. What is found is run on other inputs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain, product
+from itertools import permutations, product
 
 import numpy as np
 
-from grader import Array, Outcome, Status, failed, passed
-from grader.modules import Inputs, Workbench
+from grader import Array, Outcome, failed, passed
+from grader.modules import AffineMap, Inputs, Record, Workbench
+from reference.mistakes.diagnosis import Diagnosis
+from reference.mistakes.encoder_blocks import WITHOUT_SHIFT
 from reference.mistakes.mixing import CROSS_ATTENTION, NO_OUTPUT
 from reference.numpy_attention import Mixing
-from reference.numpy_layers import layer_norm
+from reference.numpy_layers import Function
 from reference.perceiver_blocks import ACTIVATIONS, NO_ACTIVATION, CrossAttention, Following
-from rubrics.module_recovery import behaviour
-from rubrics.module_recovery.fits import agree, assignments, assignments_in_any_layout, explanation
-from rubrics.module_recovery.layers import Linear, Mlp, Norm, Values, count_apart, maps, mlps, norms
+from rubrics.module_recovery.sublayers import Part, Sublayers
 
 from ...public.configuration import HEADS, WIDTH
-from . import variant_properties
-from .arrangements import is_as_torch_has_it, read_in_any
+from ..recorded_layers import agree, is_learned, layers, orders_of_heads
 
-_ROLES = ("query", "key", "value", "output")
-# Layers that may be the MLP: two where it is as wide as queries, keys and values that are packed in one.
-_MOST_MLPS = 4
+_Mlp = Callable[[Array, Function], Array]
+_Normalised = tuple[Array, tuple[Part, ...]]  # a recorded table, and the LayerNorms that made it
 
-
-class RunnableNorm(Norm):
-    """A LayerNorm that can be run. The finder of layers goes to students, so it knows no equation."""
-
-    def __call__(self, x: Array, how: Callable[[Array, Array, Array], Array] = layer_norm) -> Array:
-        return super().__call__(x, how)
-
-
-def runnable_norms(values: Values) -> list[RunnableNorm]:
-    return [RunnableNorm.of(values, one.gain, one.shift) for one in norms(values, WIDTH)]
+NO_MLP = Diagnosis("its MLP has no influence on its output", "no_mlp")
+NO_RESIDUAL = Diagnosis("its MLP has no residual: its input does not reach the output past it", "no_mlp_residual")
+FROM_INPUT = Diagnosis("the residual of its MLP adds what asks, not what the attention gave", "mlp_residual_from_input")
+ON_INPUT = Diagnosis("its MLP is given what asks, not what the attention gave", "mlp_on_input")
+MLP_DIFFERS = Diagnosis("its attention is right, but what follows is not x + MLP(LayerNorm(x))", "mlp_differs")
+LINEAR = Diagnosis("its MLP has no nonlinearity between its two layers", "no_activation")
+NO_MLP_NORM = Diagnosis("its MLP works on values without a LayerNorm", "no_mlp_norm")
+ONE_LAYER = Diagnosis("its keys and values come from one layer", "layer_unused")
+ATTENTION_DIFFERS = Diagnosis("its attention is not cross-attention in any of the readings left open", "outputs_differ")
 
 
-_Endings = list[tuple[RunnableNorm, ...]]
-_RIGHT = Mixing()
+@dataclass(frozen=True)
+class _Attended:
+    """What cross-attention gives, its residual included."""
+
+    table: Array
+    attention: CrossAttention
+    norms: tuple[Part, ...]  # of what is asked, and of what asks
+    mistakes: tuple[Diagnosis, ...]
+
+
+@dataclass(frozen=True)
+class _Explanation:
+    attended: _Attended
+    mistakes: tuple[Diagnosis, ...]
+    following: Following | None = None
+    mlp: _Mlp | None = None
+    norms: tuple[Part, ...] = ()  # the MLP's own first
+
+    def __call__(self, asked: Array, asking: Array) -> Array:
+        assert self.following and self.mlp
+        attention = self.attended.attention
+        completed = attention.completed(attention.mixed(asked, asking, HEADS), asking)
+        return self.following(completed, self.mlp)
 
 
 @dataclass(frozen=True)
 class Block:
-    """A Perceiver block and what was learnt of it."""
+    """What a Perceiver block computes of rows that are asked, for rows that ask; both are (1, rows, D)."""
 
     bench: Workbench
-    rng: np.random.Generator
-    used: set[str]
-    inputs: list[Inputs]
-    asked: Callable[..., Array]  # of its inputs: what keys and values are made of
-    asking: Callable[..., Array]  # likewise, queries
-    idle: set[str]  # parameters that belong to no layer
+    idle: set[str]  # parameters without influence
+    asked: Array
+    asking: Array
+    output: Array
+    of_asked: Record  # its values as tables with a row for each row that is asked
+    of_asking: Record
 
-    def judge(self, properties_fail: Callable[[], Outcome | None]) -> Outcome:
-        if outcome := read_in_any(self.bench, self._judge_reading):
-            return outcome
-        needed = 6 * WIDTH**2  # attention, and an MLP at least as wide
-        few = behaviour.too_few_parameters(self.bench, self.used, needed)
-        return few or properties_fail() or variant_properties.of_cross_attention(self.bench, self.rng, self.inputs[0])
+    def judge(self, inputs: Sequence[Inputs], outputs: Sequence[Array]) -> Outcome | None:
+        """None if no relation shows its layers; `inputs` are others, as what is asked and what asks."""
+        for naming in (False, True):
+            fewest: _Explanation | None = None
+            for found in self._explanations(naming):
+                if mistakes := self._mistakes(found):
+                    if fewest is None or len(mistakes) < len(fewest.mistakes):
+                        fewest = replace(found, mistakes=mistakes)
+                elif all(agree(found(*given), want) for given, want in zip(inputs, outputs, strict=True)):
+                    return self._right(found, len(inputs))
+            if fewest:
+                return self._wrong(fewest.mistakes[0])
+        if any(not each.mistakes for each in self._attended(naming=False)):
+            is_shown = any(True for table, _ in self._inputs_of_the_mlp() for _ in self._networks(table, naming=True))
+            return self._wrong(MLP_DIFFERS) if is_shown else None
+        return self._wrong(ATTENTION_DIFFERS) if self._shows_three_maps() else None
 
-    def _judge_reading(self, bench: Workbench, naming: bool) -> Outcome | None:
-        if bench is self.bench:
-            return self._judge_layers(naming)
-        used = bench.influential(self.rng, self.inputs[2]) - self.idle
-        return replace(self, bench=bench, used=used)._judge_layers(naming)
-
-    def _judge_layers(self, naming: bool) -> Outcome | None:
-        """None if nothing tried explains its values, be it that its layers are not those that a block has."""
-        name = self.bench.name
-        everything = {key: value for key, value in self.bench.values.items() if key not in self.idle}
-        values = {key: value for key, value in everything.items() if self._alive(key)}
-        found = mlps(values, WIDTH)
-        if not found and mlps(everything, WIDTH):
-            return failed(f"the MLP of {name} has no influence on its output", code="no_mlp")
-        judged = [self._judge_values(values, mlp, everything, naming) for mlp in found[:_MOST_MLPS]]
-        read = [outcome for outcome in judged if outcome is not None]
-        if right := [outcome for outcome in read if outcome.status is Status.PASSED]:
-            return right[0]
-        return read[0] if len(found) == 1 and read else None
-
-    def _alive(self, key: str) -> bool:
-        """In use, or the bias of something that is: a bias on the keys moves no score against another."""
-        return key in self.used or any(key == other.replace("weight", "bias") for other in self.used)
-
-    def _judge_values(self, values: Values, mlp: Mlp, everything: Values, naming: bool) -> Outcome | None:
-        """With this MLP; None if the other layers are not four as the attention has them, or may be read otherwise."""
-        layers = _square(values, [mlp])
-        defined = _square(everything, mlps(everything, WIDTH))  # be they in use or not
-        if count_apart(layers) != 4 and not count_apart(layers) < 4 <= count_apart(defined):
-            return None
-        bench, name = self.bench, self.bench.name
-        mute = {key: np.zeros_like(values[key]) for key in (mlp.narrow.weight, mlp.narrow.bias) if key}
-        silenced = bench.run(*self.inputs, values=mute).outputs
-        if all(np.ptp(output, axis=(0, 1)).max() < 1e-6 for output in silenced):
-            message = f"the MLP of {name} has no residual: its input does not reach the output past it"
-            return failed(message, code="no_mlp_residual")
-        found = runnable_norms(values)
-        if self._passes_by_the_attention(found, silenced):
-            message = f"the residual of its MLP adds what came into {name}, not what the attention gave"
-            return failed(message, code="mlp_residual_from_input")
-        fits = partial(self._attention_fits, found, _possible_endings(found, silenced[0]))
-        usual = list(assignments(dict.fromkeys(_ROLES, layers)))
-        attention = None
-        if count_apart(layers) == 4:
-            unusual = assignments_in_any_layout(values, layers, _ROLES, HEADS)
-            attention = explanation(chain(fits(usual), fits(unusual)), self.inputs, silenced)
-        if attention is None and not naming:
-            return None
-        if attention is None:
-            wrong = ((mistake, fits(usual, mix)) for mistake, mix in CROSS_ATTENTION.items())
-            without = assignments(dict.fromkeys(_ROLES[:3], layers))
-            for mistake, tried in chain(wrong, [(NO_OUTPUT, fits(without))]):
-                if explanation(tried, self.inputs, silenced):
-                    message = f"the attention of {name} is not that asked for; it looks as if {mistake}"
-                    return failed(message, code=mistake.code)
-            if count_apart(layers) < 4:
-                message = f"a layer of the attention of {name} is defined but has no influence on its output"
-                return failed(message, code="layer_unused")
-            if not is_as_torch_has_it(bench):
-                return None
-            message = f"the attention of {name} is not cross-attention in any of the readings left open"
-            return failed(message, code="outputs_differ")
-        full = bench.run(*self.inputs).outputs
-        before = replace(attention, ends=())
-        streams = [(self._completed(before, partial(self._mixed, before), *given),) for given in self.inputs]
-        places = [(attention.ends[:at], attention.ends[at:]) for at in range(len(attention.ends) + 1)]
-        following = (
-            Following(activation, inner, *place)
-            for activation, inner, place in product(ACTIVATIONS, [*found, None], places)
-        )
-        tried_mlps = ((fit, partial(fit, mlp=mlp)) for fit in following)
-        judged = explanation(tried_mlps, streams, full)
-        if judged is None and self._works_on_what_came_in(mlp, found, silenced, full):
-            message = f"the MLP is given what came into {name}, not what the attention gave"
-            return failed(message, code="mlp_on_input")
-        if judged is None and not is_as_torch_has_it(bench):
-            return None
-        return self._judge_mlp(attention, judged)
-
-    def _passes_by_the_attention(self, found: list[RunnableNorm], silenced: list[Array]) -> bool:
-        """Whether all that is left without the MLP is what asked, normalised or not."""
-        return any(
-            all(
-                agree(norm(self.asking(*given)) if norm else self.asking(*given), left)
-                for given, left in zip(self.inputs, silenced, strict=True)
+    def _mistakes(self, found: _Explanation) -> tuple[Diagnosis, ...]:
+        attended = found.attended
+        of_norms = (mistake for norm in (*attended.norms, *found.norms) for mistake in norm.mistakes)
+        mistakes = [*attended.mistakes, *found.mistakes, *(each for each in of_norms if each != WITHOUT_SHIFT)]
+        fresh = self.bench.fresh
+        has_idle_norm = any(fresh[name].size == WIDTH and np.all(fresh[name] == 1) for name in self.idle)
+        if found.norms and has_idle_norm and found.norms[0].learned in [norm.learned for norm in attended.norms]:
+            said = "it normalises for its MLP with the attention's LayerNorm, and never uses its other one"
+            mistakes.append(Diagnosis(said, "one_norm_for_both"))
+        elif has_idle_norm and not attended.norms and len(found.norms) < 2:
+            mistakes.append(
+                Diagnosis("it defines a LayerNorm for its attention and never uses it", "no_attention_norm")
             )
-            for norm in (None, *found)
+        return tuple(mistakes)
+
+    def _right(self, found: _Explanation, count: int) -> Outcome:
+        attention = found.attended.attention
+        evidence = {
+            "judged_by": "values",
+            "residual_round_attention": attention.residual != "none",
+            "masked": attention.mix.masked,
+            "activation": found.following.activation if found.following else "",
+        }
+        return passed(f"right on all {count} inputs", evidence=evidence)
+
+    def _wrong(self, mistake: Diagnosis) -> Outcome:
+        return failed(f"{self.bench.name}: {mistake}", evidence={"looks_like": mistake}, code=mistake.code)
+
+    def _explanations(self, naming: bool) -> Iterator[_Explanation]:
+        for attended in self._attended(naming):
+            yield from self._followed(attended, naming)
+
+    # Attention: queries from what asks, keys and values from what is asked, each normalised or not.
+
+    def _attended(self, naming: bool) -> Iterator[_Attended]:
+        both = product(self._normalised(self.of_asked, self.asked), self._normalised(self.of_asking, self.asking))
+        for (asked, norm_asked), (asking, norm_asking) in both:
+            attention = partial(CrossAttention, norm_asked=_first(norm_asked), norm_asking=_first(norm_asking))
+            bases = {
+                "none": 0.0,
+                "plain": self.of_asking.table(self.asking),
+                **({"normed": asking} if norm_asking else {}),
+            }
+            for fit, mixed, mistakes in self._mixed(attention, asked, asking, naming):
+                outs = [each for each in self.of_asking.learned_maps(mixed, width=WIDTH) if self._is_learned(each)]
+                for out in (*outs, *([None] if naming and self.of_asking.has(mixed) else [])):
+                    given = mixed if out is None else out.table
+                    wrong = mistakes if out else (*mistakes, NO_OUTPUT)
+                    for residual, base in bases.items():
+                        whole = replace(fit, output=out, residual=residual)
+                        yield _Attended(base + given, whole, (*norm_asked, *norm_asking), wrong)
+
+    def _mixed(
+        self, attention: Callable[..., CrossAttention], asked: Array, asking: Array, naming: bool
+    ) -> Iterator[tuple[CrossAttention, Array, tuple[Diagnosis, ...]]]:
+        rows, columns = self.of_asking.sequences(asking), self.of_asked.sequences(asked)
+        mixings: list[tuple[tuple[Diagnosis, ...], Mixing]] = [((), Mixing())]
+        mixings += [((mistake,), mix) for mistake, mix in CROSS_ATTENTION.items() if naming]
+        orders = zip(
+            *(orders_of_heads(layers(*each)) for each in ((self.of_asking, rows), (self.of_asked, columns))),
+            strict=True,
         )
+        for queries, others in orders:
+            pairs = [*permutations(others, 2), *((each, each) for each in others if naming)]
+            for q, (k, v), (mistakes, mix), masked in product(queries, pairs, mixings, (True, False)):
+                mixing = replace(mix, masked=masked)
+                mixed = self.of_asking.table(mixing(q(rows), k(columns), v(columns), HEADS))
+                yield attention(q, k, v, None, mixing), mixed, mistakes + ((ONE_LAYER,) if k is v else ())
 
-    def _works_on_what_came_in(
-        self, mlp: Mlp, found: list[RunnableNorm], silenced: list[Array], full: list[Array]
-    ) -> bool:
-        return any(
-            all(
-                agree(left + mlp(norm(self.asking(*given)) if norm else self.asking(*given), activation), whole)
-                for given, left, whole in zip(self.inputs, silenced, full, strict=True)
-            )
-            for norm, activation in product((None, *found), ACTIVATIONS.values())
+    def _shows_three_maps(self) -> bool:
+        queries = (
+            layers(self.of_asking, self.of_asking.sequences(u))
+            for u, _ in self._normalised(self.of_asking, self.asking)
         )
-
-    def _attention_fits(
-        self, found: list[RunnableNorm], endings: _Endings, roles: Iterable[dict[str, Linear]], mix: Mixing = _RIGHT
-    ) -> Iterator[tuple[CrossAttention, Callable[..., Array]]]:
-        """Every reading of the attention with one of these endings, and what function of the block's inputs it is."""
-        choices: list[RunnableNorm | None] = [None, *found]
-        for chosen, masked in product(roles, (True, False)):
-            q, k, v = (chosen[role] for role in _ROLES[:3])
-            mixing = replace(mix, masked=masked)
-            for asked, asking in product(choices, choices):
-                bare = CrossAttention(q, k, v, chosen.get("output"), mixing, asked, asking)
-                mixed = _remembered(partial(self._mixed, bare))
-                for residual, ends in product(("none", "plain", "normed") if asking else ("none", "plain"), endings):
-                    fit = replace(bare, residual=residual, ends=ends)
-                    yield fit, partial(self._completed, fit, mixed)
-
-    def _mixed(self, fit: CrossAttention, *inputs: Array) -> Array:
-        return fit.mixed(self.asked(*inputs), self.asking(*inputs), HEADS)
-
-    def _completed(self, fit: CrossAttention, mixed: Callable[..., Array], *inputs: Array) -> Array:
-        return fit.completed(mixed(*inputs), self.asking(*inputs))
-
-    def _judge_mlp(self, attention: CrossAttention, mlp: Following | None) -> Outcome:
-        name = self.bench.name
-        if mlp is None:
-            message = f"the attention of {name} is right, but what follows is not x + MLP(LayerNorm(x))"
-            return failed(message, code="mlp_differs")
-        if mlp.activation == NO_ACTIVATION:
-            return failed(f"the MLP of {name} has no nonlinearity between its two layers", code="no_activation")
-        if mlp.norm is None:
-            return failed(f"the MLP of {name} works on values without a LayerNorm", code="no_mlp_norm")
-        bare = not (attention.norm_asked or attention.norm_asking or attention.ends)
-        idle = [norm for norm in norms(self.bench.values, WIDTH) if norm.gain not in self.used]
-        if idle and mlp.norm in (attention.norm_asked, attention.norm_asking):
-            message = f"{name} normalises for its MLP with the attention's LayerNorm, and never uses its other one"
-            return failed(message, code="one_norm_for_both")
-        if idle and bare:
-            message = f"{name} defines a LayerNorm for its attention and never uses it"
-            return failed(message, code="no_attention_norm")
-        return passed(
-            f"right on all {len(self.inputs)} inputs",
-            evidence={
-                "judged_by": "values",
-                "residual_round_attention": attention.residual != "none",
-                "masked": attention.mix.masked,
-                "activation": mlp.activation,
-            },
+        others = (
+            layers(self.of_asked, self.of_asked.sequences(u)) for u, _ in self._normalised(self.of_asked, self.asked)
         )
+        return any(queries) and any(len(each) > 1 for each in others)
+
+    # What follows it: x + MLP(LN(x)), with LayerNorms before it or behind.
+
+    def _followed(self, attended: _Attended, naming: bool) -> Iterator[_Explanation]:
+        """To the output, from h."""
+        for z, before in self._normalised(self.of_asking, attended.table, twice=True):
+            if naming and self._is_output(z):
+                yield _Explanation(attended, (NO_MLP,))
+            for u, inner, residuals in self._ways_into_the_mlp(z, naming):
+                for activation, mlp, f in self._networks(u, naming):
+                    for wrong, base in residuals:
+                        for end, behind in self._normalised(self.of_asking, base + f, twice=True):
+                            if self._is_output(end):
+                                norms = (*inner, *behind, *before)
+                                following = Following(activation, _first(inner), _functions(before), _functions(behind))
+                                mistakes = [*wrong, *([LINEAR] if activation == NO_ACTIVATION else [])]
+                                mistakes += [] if norms else [NO_MLP_NORM]
+                                yield _Explanation(attended, tuple(mistakes), following, mlp, norms)
+
+    def _ways_into_the_mlp(
+        self, z: Array, naming: bool
+    ) -> Iterator[tuple[Array, tuple[Part, ...], list[tuple[tuple[Diagnosis, ...], Array]]]]:
+        """What the MLP is given, the LayerNorm before it, and what is added to what it gives."""
+        asking, nothing = self.of_asking.table(self.asking), np.zeros_like(z)
+        residuals: list[tuple[tuple[Diagnosis, ...], Array]] = [((), z)]
+        if naming:
+            residuals += [((NO_RESIDUAL,), nothing), ((FROM_INPUT,), asking)]
+            residuals += [((MLP_DIFFERS,), table) for table, norms in self._normalised(self.of_asking, z) if norms]
+        for table, norms in self._normalised(self.of_asking, z):
+            yield table, norms, residuals
+        for table, norms in self._normalised(self.of_asking, asking) if naming else ():
+            yield table, norms, [((ON_INPUT,), z)]
+
+    def _inputs_of_the_mlp(self) -> Iterator[_Normalised]:
+        for attended in self._attended(naming=False):
+            yield from self._normalised(self.of_asking, attended.table, twice=True)
+
+    def _networks(self, u: Array, naming: bool) -> Iterator[tuple[str, _Mlp, Array]]:
+        """Each activation φ and recorded W₂ φ(W₁ u + b₁) + b₂."""
+        for first in layers(self.of_asking, self.of_asking.sequences(u), None):
+            for activation, of in ACTIVATIONS.items():
+                if naming or activation != NO_ACTIVATION:
+                    for last in self.of_asking.learned_maps(of(first.table), width=WIDTH):
+                        if self._is_learned(last):
+                            yield activation, partial(_two_layers, first, last), last.table
+
+    def _normalised(self, record: Record, x: Array, twice: bool = False) -> Iterator[_Normalised]:
+        """x as it is, and each recorded LayerNorm of it; `twice`, also LayerNorms of those."""
+        z = record.table(x)
+        yield z, ()
+        for norm in self._norms(record, z):
+            yield norm.output, (norm,)
+            for other in self._norms(record, norm.output) if twice else ():
+                yield other.output, (norm, other)
+
+    def _norms(self, record: Record, z: Array) -> list[Part]:
+        return Sublayers(record, HEADS, WIDTH).norms(z)
+
+    def _is_learned(self, layer: AffineMap) -> bool:
+        return is_learned(self.of_asking, layer)
+
+    def _is_output(self, table: Array) -> bool:
+        return self.of_asking.close(table, self.of_asking.table(self.output))
 
 
-def _square(values: Values, found: list[Mlp]) -> list[Linear]:
-    taken = {mlp.widen.weight for mlp in found}
-    return [layer for layer in maps(values, WIDTH, HEADS) if layer.weight not in taken]
+def _two_layers(first: AffineMap, last: AffineMap, x: Array, activation: Function) -> Array:
+    return last(activation(first(x)))
 
 
-def _possible_endings(found: list[RunnableNorm], output: Array) -> _Endings:
-    """Which LayerNorms may stand last: what they gave has mean 0 and variance 1 once gain and shift are undone."""
-    endings: _Endings = [()]
-    for last in found:
-        undone = (output - last.shifts) / last.gains
-        if np.allclose(undone.mean(axis=-1), 0, atol=0.01) and np.allclose(undone.var(axis=-1), 1, atol=0.01):
-            endings += [(last,), *((first, last) for first in found)]
-    return endings
+def _functions(norms: tuple[Part, ...]) -> tuple[Function, ...]:
+    return tuple(norm.function for norm in norms)
 
 
-def _remembered(compute: Callable[..., Array]) -> Callable[..., Array]:
-    """What was computed once for these very arrays is not computed again."""
-    kept: dict[tuple[int, ...], Array] = {}
-
-    def look(*inputs: Array) -> Array:
-        key = tuple(map(id, inputs))
-        if key not in kept:
-            kept[key] = compute(*inputs)
-        return kept[key]
-
-    return look
+def _first(norms: tuple[Part, ...]) -> Function | None:
+    return norms[0].function if norms else None
