@@ -224,29 +224,26 @@ class Record:
         found = []
         for each in every:
             if width in (None, each.table.shape[1]):
-                matrix = self.parameters.hold(each.matrix, null)
-                if matrix is not None:
-                    found.append(self._with_rows_of_a_parameter(Y, replace(each, matrix=matrix)))
+                whole = next(self._of_a_parameter(Y, each.table), None)
+                if whole is None and (matrix := self.parameters.hold(each.matrix, null)) is not None:
+                    whole = replace(each, matrix=matrix, offset=(each.table - Y @ matrix).mean(axis=0))
+                if whole is not None:
+                    found.append(whole)
         return found
 
-    def _with_rows_of_a_parameter(self, Y: Array, found: AffineMap) -> AffineMap:
-        """With all rows, if the known ones are those of a whole parameter."""
-        if found.idle.any():
-            for matrix in self.parameters.as_matrices(*found.matrix.shape):
-                if np.abs(matrix - found.matrix)[~found.idle].max() <= self.parameters.tolerance:
-                    found = replace(found, matrix=matrix, idle=np.zeros_like(found.idle))
-                    break
-        return replace(found, offset=(found.table - Y @ found.matrix).mean(axis=0))
-
     def _by_parameters(self, Y: Array, width: int | None) -> Iterator[AffineMap]:
-        """Where the values leave W open, because Y has more columns than its values determine: W is a whole parameter."""
+        """Where the values leave W open, because Y has more columns than its values determine."""
         for side in self.widths if width is None else [width]:
-            for matrix in self.parameters.as_matrices(Y.shape[1], side):
-                made = Y @ matrix
-                for table in self.of_width(side):
-                    offset = (table - made).mean(axis=0)
-                    if self.close(made + offset, table):
-                        yield AffineMap(table, matrix, offset, np.zeros(len(matrix), bool))
+            for table in self.of_width(side):
+                yield from self._of_a_parameter(Y, table)
+
+    def _of_a_parameter(self, Y: Array, table: Array) -> Iterator[AffineMap]:
+        """T = Y W + b with a whole parameter as W, which is known even where the values leave some of it open."""
+        for matrix in self.parameters.as_matrices(Y.shape[1], table.shape[1]):
+            made = Y @ matrix
+            offset = (table - made).mean(axis=0)
+            if self.close(made + offset, table):
+                yield AffineMap(table, matrix, offset, np.zeros(len(matrix), bool))
 
 
 def _with_turns_apart(values: Sequence[Array]) -> Iterator[Array]:
