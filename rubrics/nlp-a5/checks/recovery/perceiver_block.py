@@ -7,10 +7,11 @@ output. What is found is run on other inputs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import permutations, product
+from typing import Any
 
 import numpy as np
 
@@ -39,6 +40,7 @@ LINEAR = Diagnosis("its MLP has no nonlinearity between its two layers", "no_act
 NO_MLP_NORM = Diagnosis("its MLP works on values without a LayerNorm", "no_mlp_norm")
 ONE_LAYER = Diagnosis("its keys and values come from one layer", "layer_unused")
 ATTENTION_DIFFERS = Diagnosis("its attention is not cross-attention in any of the readings left open", "outputs_differ")
+ONLY_ONCE = Diagnosis("its values are right for one input and not for others", "outputs_differ")
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,8 @@ class _Explanation:
     norms: tuple[Part, ...] = ()  # the MLP's own first
 
     def __call__(self, asked: Array, asking: Array) -> Array:
-        assert self.following and self.mlp
+        assert self.following is not None
+        assert self.mlp is not None
         attention = self.attended.attention
         completed = attention.completed(attention.mixed(asked, asking, HEADS), asking)
         return self.following(completed, self.mlp)
@@ -77,17 +80,23 @@ class Block:
     output: Array
     of_asked: Record  # its values as tables with a row for each row that is asked
     of_asking: Record
+    _known: dict[tuple[object, ...], list[Any]] = field(default_factory=dict)
 
     def judge(self, inputs: Sequence[Inputs], outputs: Sequence[Array]) -> Outcome | None:
         """None if no relation shows its layers; `inputs` are others, as what is asked and what asks."""
         for naming in (False, True):
             fewest: _Explanation | None = None
+            is_right_once = False
             for found in self._explanations(naming):
                 if mistakes := self._mistakes(found):
                     if fewest is None or len(mistakes) < len(fewest.mistakes):
                         fewest = replace(found, mistakes=mistakes)
                 elif all(agree(found(*given), want) for given, want in zip(inputs, outputs, strict=True)):
                     return self._right(found, len(inputs))
+                else:
+                    is_right_once = True
+            if is_right_once:
+                return self._wrong(ONLY_ONCE)
             if fewest:
                 return self._wrong(fewest.mistakes[0])
         if any(not each.mistakes for each in self._attended(naming=False)):
@@ -210,14 +219,23 @@ class Block:
         for attended in self._attended(naming=False):
             yield from self._normalised(self.of_asking, attended.table, twice=True)
 
-    def _networks(self, u: Array, naming: bool) -> Iterator[tuple[str, _Mlp, Array]]:
+    def _networks(self, u: Array, naming: bool) -> list[tuple[str, _Mlp, Array]]:
         """Each activation φ and recorded W₂ φ(W₁ u + b₁) + b₂."""
+        return self._once(("networks", naming), u, lambda: self._new_networks(u, naming))
+
+    def _new_networks(self, u: Array, naming: bool) -> Iterator[tuple[str, _Mlp, Array]]:
         for first in layers(self.of_asking, self.of_asking.sequences(u), None):
             for activation, of in ACTIVATIONS.items():
                 if naming or activation != NO_ACTIVATION:
                     for last in self.of_asking.learned_maps(of(first.table), width=WIDTH):
                         if self._is_learned(last):
                             yield activation, partial(_two_layers, first, last), last.table
+
+    def _once(self, kind: tuple[object, ...], table: Array, search: Callable[[], Iterable[Any]]) -> list[Any]:
+        key = (*kind, np.round(table, 9).tobytes())
+        if key not in self._known:
+            self._known[key] = list(search())
+        return self._known[key]
 
     def _normalised(self, record: Record, x: Array, twice: bool = False) -> Iterator[_Normalised]:
         """x as it is, and each recorded LayerNorm of it; `twice`, also LayerNorms of those."""
@@ -229,7 +247,7 @@ class Block:
                 yield other.output, (norm, other)
 
     def _norms(self, record: Record, z: Array) -> list[Part]:
-        return Sublayers(record, HEADS, WIDTH).norms(z)
+        return self._once(("norms", id(record)), z, lambda: Sublayers(record, HEADS, WIDTH).norms(z))
 
     def _is_learned(self, layer: AffineMap) -> bool:
         return is_learned(self.of_asking, layer)
