@@ -13,15 +13,15 @@ from grader.checks.modules.workbench import Inputs, Workbench, first_of, started
 
 __all__ = [
     "AffineMap",
-    "Record",
-    "scores_of",
     "Inputs",
+    "Record",
     "Workbench",
     "first_of",
     "irregular",
     "judged_by_behaviour",
     "made_steady",
     "not_a_function_of_its_input",
+    "scores_of",
     "started",
     "trained",
     "wrong_shape",

@@ -69,7 +69,7 @@ class _Explanation:
         return self.following(completed, self.mlp)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Block:
     """What a Perceiver block computes of rows that are asked, for rows that ask; both are (1, rows, D)."""
 
@@ -80,14 +80,15 @@ class Block:
     output: Array
     of_asked: Record  # its values as tables with a row for each row that is asked
     of_asking: Record
+    naming: bool = False  # whether what is wrong is looked for, too
     _known: dict[tuple[object, ...], list[Any]] = field(default_factory=dict)
 
     def judge(self, inputs: Sequence[Inputs], outputs: Sequence[Array]) -> Outcome | None:
         """None if no relation shows its layers; `inputs` are others, as what is asked and what asks."""
-        for naming in (False, True):
+        for self.naming in (False, True):
             fewest: _Explanation | None = None
             is_right_once = False
-            for found in self._explanations(naming):
+            for found in self._explanations():
                 if mistakes := self._mistakes(found):
                     if fewest is None or len(mistakes) < len(fewest.mistakes):
                         fewest = replace(found, mistakes=mistakes)
@@ -99,8 +100,9 @@ class Block:
                 return self._wrong(ONLY_ONCE)
             if fewest:
                 return self._wrong(fewest.mistakes[0])
-        if any(not each.mistakes for each in self._attended(naming=False)):
-            is_shown = any(True for table, _ in self._inputs_of_the_mlp() for _ in self._networks(table, naming=True))
+        self.naming = False
+        if any(not each.mistakes for each in self._attended()):
+            is_shown = any(True for table, _ in self._inputs_of_the_mlp() for _ in self._networks(table))
             return self._wrong(MLP_DIFFERS) if is_shown else None
         return self._wrong(ATTENTION_DIFFERS) if self._shows_three_maps() else None
 
@@ -132,13 +134,13 @@ class Block:
     def _wrong(self, mistake: Diagnosis) -> Outcome:
         return failed(f"{self.bench.name}: {mistake}", evidence={"looks_like": mistake}, code=mistake.code)
 
-    def _explanations(self, naming: bool) -> Iterator[_Explanation]:
-        for attended in self._attended(naming):
-            yield from self._followed(attended, naming)
+    def _explanations(self) -> Iterator[_Explanation]:
+        for attended in self._attended():
+            yield from self._followed(attended)
 
     # Attention: queries from what asks, keys and values from what is asked, each normalised or not.
 
-    def _attended(self, naming: bool) -> Iterator[_Attended]:
+    def _attended(self) -> Iterator[_Attended]:
         both = product(self._normalised(self.of_asked, self.asked), self._normalised(self.of_asking, self.asking))
         for (asked, norm_asked), (asking, norm_asking) in both:
             attention = partial(CrossAttention, norm_asked=_first(norm_asked), norm_asking=_first(norm_asking))
@@ -147,9 +149,9 @@ class Block:
                 "plain": self.of_asking.table(self.asking),
                 **({"normed": asking} if norm_asking else {}),
             }
-            for fit, mixed, mistakes in self._mixed(attention, asked, asking, naming):
+            for fit, mixed, mistakes in self._mixed(attention, asked, asking):
                 outs = [each for each in self.of_asking.learned_maps(mixed, width=WIDTH) if self._is_learned(each)]
-                for out in (*outs, *([None] if naming and self.of_asking.has(mixed) else [])):
+                for out in (*outs, *([None] if self.naming and self.of_asking.has(mixed) else [])):
                     given = mixed if out is None else out.table
                     wrong = mistakes if out else (*mistakes, NO_OUTPUT)
                     for residual, base in bases.items():
@@ -157,17 +159,17 @@ class Block:
                         yield _Attended(base + given, whole, (*norm_asked, *norm_asking), wrong)
 
     def _mixed(
-        self, attention: Callable[..., CrossAttention], asked: Array, asking: Array, naming: bool
+        self, attention: Callable[..., CrossAttention], asked: Array, asking: Array
     ) -> Iterator[tuple[CrossAttention, Array, tuple[Diagnosis, ...]]]:
         rows, columns = self.of_asking.sequences(asking), self.of_asked.sequences(asked)
         mixings: list[tuple[tuple[Diagnosis, ...], Mixing]] = [((), Mixing())]
-        mixings += [((mistake,), mix) for mistake, mix in CROSS_ATTENTION.items() if naming]
+        mixings += [((mistake,), mix) for mistake, mix in CROSS_ATTENTION.items() if self.naming]
         orders = zip(
             *(orders_of_heads(layers(*each)) for each in ((self.of_asking, rows), (self.of_asked, columns))),
             strict=True,
         )
         for queries, others in orders:
-            pairs = [*permutations(others, 2), *((each, each) for each in others if naming)]
+            pairs = [*permutations(others, 2), *((each, each) for each in others if self.naming)]
             for q, (k, v), (mistakes, mix), masked in product(queries, pairs, mixings, (True, False)):
                 mixing = replace(mix, masked=masked)
                 mixed = self.of_asking.table(mixing(q(rows), k(columns), v(columns), HEADS))
@@ -185,13 +187,13 @@ class Block:
 
     # What follows it: x + MLP(LN(x)), with LayerNorms before it or behind.
 
-    def _followed(self, attended: _Attended, naming: bool) -> Iterator[_Explanation]:
+    def _followed(self, attended: _Attended) -> Iterator[_Explanation]:
         """To the output, from h."""
         for z, before in self._normalised(self.of_asking, attended.table, twice=True):
-            if naming and self._is_output(z):
+            if self.naming and self._is_output(z):
                 yield _Explanation(attended, (NO_MLP,))
-            for u, inner, residuals in self._ways_into_the_mlp(z, naming):
-                for activation, mlp, f in self._networks(u, naming):
+            for u, inner, residuals in self._ways_into_the_mlp(z):
+                for activation, mlp, f in self._networks(u):
                     for wrong, base in residuals:
                         for end, behind in self._normalised(self.of_asking, base + f, twice=True):
                             if self._is_output(end):
@@ -202,37 +204,37 @@ class Block:
                                 yield _Explanation(attended, tuple(mistakes), following, mlp, norms)
 
     def _ways_into_the_mlp(
-        self, z: Array, naming: bool
+        self, z: Array
     ) -> Iterator[tuple[Array, tuple[Part, ...], list[tuple[tuple[Diagnosis, ...], Array]]]]:
         """What the MLP is given, the LayerNorm before it, and what is added to what it gives."""
         asking, nothing = self.of_asking.table(self.asking), np.zeros_like(z)
         residuals: list[tuple[tuple[Diagnosis, ...], Array]] = [((), z)]
-        if naming:
+        if self.naming:
             residuals += [((NO_RESIDUAL,), nothing), ((FROM_INPUT,), asking)]
             residuals += [((MLP_DIFFERS,), table) for table, norms in self._normalised(self.of_asking, z) if norms]
         for table, norms in self._normalised(self.of_asking, z):
             yield table, norms, residuals
-        for table, norms in self._normalised(self.of_asking, asking) if naming else ():
+        for table, norms in self._normalised(self.of_asking, asking) if self.naming else ():
             yield table, norms, [((ON_INPUT,), z)]
 
     def _inputs_of_the_mlp(self) -> Iterator[_Normalised]:
-        for attended in self._attended(naming=False):
+        for attended in self._attended():
             yield from self._normalised(self.of_asking, attended.table, twice=True)
 
-    def _networks(self, u: Array, naming: bool) -> list[tuple[str, _Mlp, Array]]:
+    def _networks(self, u: Array) -> list[tuple[str, _Mlp, Array]]:
         """Each activation φ and recorded W₂ φ(W₁ u + b₁) + b₂."""
-        return self._once(("networks", naming), u, lambda: self._new_networks(u, naming))
+        return self._once(("networks",), u, lambda: self._new_networks(u))
 
-    def _new_networks(self, u: Array, naming: bool) -> Iterator[tuple[str, _Mlp, Array]]:
+    def _new_networks(self, u: Array) -> Iterator[tuple[str, _Mlp, Array]]:
         for first in layers(self.of_asking, self.of_asking.sequences(u), None):
             for activation, of in ACTIVATIONS.items():
-                if naming or activation != NO_ACTIVATION:
+                if self.naming or activation != NO_ACTIVATION:
                     for last in self.of_asking.learned_maps(of(first.table), width=WIDTH):
                         if self._is_learned(last):
                             yield activation, partial(_two_layers, first, last), last.table
 
     def _once(self, kind: tuple[object, ...], table: Array, search: Callable[[], Iterable[Any]]) -> list[Any]:
-        key = (*kind, np.round(table, 9).tobytes())
+        key = (*kind, self.naming, np.round(table, 9).tobytes())
         if key not in self._known:
             self._known[key] = list(search())
         return self._known[key]
@@ -247,7 +249,9 @@ class Block:
                 yield other.output, (norm, other)
 
     def _norms(self, record: Record, z: Array) -> list[Part]:
-        return self._once(("norms", id(record)), z, lambda: Sublayers(record, HEADS, WIDTH).norms(z))
+        return self._once(
+            ("norms", id(record)), z, lambda: Sublayers(record, HEADS, WIDTH, naming=self.naming).norms(z)
+        )
 
     def _is_learned(self, layer: AffineMap) -> bool:
         return is_learned(self.of_asking, layer)
