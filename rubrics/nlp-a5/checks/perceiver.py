@@ -12,9 +12,9 @@ from rubrics.module_recovery import behaviour
 
 from ..public.configuration import BOTTLENECK, WIDTH, build
 from ..public.perceiver_form import ALSO, DOWN, UP, down_block, up_block, with_direction
+from . import variant_properties
+from .perceiver_block import Block
 from .recorded_layers import records_of
-from .recovery import variant_properties
-from .recovery.perceiver_block import Block
 
 # Rows enough to tell a map of all units of an MLP four times as wide, and no other size.
 _TOKENS, _ROWS = 67, 61

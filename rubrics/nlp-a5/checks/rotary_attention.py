@@ -31,8 +31,8 @@ from rubrics.module_recovery import behaviour
 
 from ..public.configuration import BLOCK, HEAD, HEADS, WIDTH, configured
 from ..public.rotary_training import ATTENTION
+from . import variant_properties
 from .recorded_layers import explanation, layer_between, layers, orders_of_heads, records_of
-from .recovery import variant_properties
 from .rotary_wiring import APPLY, PRECOMPUTE, SHOWN_TOKENS, shapes_rotated, with_right_rotations
 
 _RIGHT = RotaryMixing()

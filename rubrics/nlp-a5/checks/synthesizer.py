@@ -22,8 +22,8 @@ from rubrics.module_recovery import behaviour
 
 from ..public.configuration import BLOCK, HEAD, HEADS, WIDTH, build
 from ..public.synthesizer_form import LONGEST, NAME, drawn_inputs
+from . import variant_properties
 from .recorded_layers import explanation, layer_between, layers, orders_of_heads, records_of, values_before_mixing
-from .recovery import variant_properties
 
 _RIGHT = Synthesis()
 _NO_SCORE_BIAS = Diagnosis("b₂, the bias added to the scores, is missing", "no_score_bias")

@@ -25,8 +25,8 @@ from reference.numpy_layers import Function
 from reference.perceiver_blocks import ACTIVATIONS, NO_ACTIVATION, CrossAttention, Following
 from rubrics.module_recovery.sublayers import Part, Sublayers
 
-from ...public.configuration import HEADS, WIDTH
-from ..recorded_layers import agree, is_learned, layers, orders_of_heads
+from ..public.configuration import HEADS, WIDTH
+from .recorded_layers import agree, is_learned, layers, orders_of_heads
 
 _Mlp = Callable[[Array, Function], Array]
 _Normalised = tuple[Array, tuple[Part, ...]]  # a recorded table, and the LayerNorms that made it
@@ -150,7 +150,9 @@ class Block:
                 **({"normed": asking} if norm_asking else {}),
             }
             for fit, mixed, mistakes in self._mixed(attention, asked, asking):
-                outs = [each for each in self.of_asking.learned_maps(mixed, width=WIDTH) if self._is_learned(each)]
+                outs = [
+                    each for each in self.of_asking.learned_maps(mixed, width=WIDTH) if is_learned(self.of_asking, each)
+                ]
                 for out in (*outs, *([None] if self.naming and self.of_asking.has(mixed) else [])):
                     given = mixed if out is None else out.table
                     wrong = mistakes if out else (*mistakes, NO_OUTPUT)
@@ -228,9 +230,10 @@ class Block:
     def _new_networks(self, u: Array) -> Iterator[tuple[str, _Mlp, Array]]:
         for first in layers(self.of_asking, self.of_asking.sequences(u), None):
             for activation, of in ACTIVATIONS.items():
-                if self.naming or activation != NO_ACTIVATION:
-                    for last in self.of_asking.learned_maps(of(first.table), width=WIDTH):
-                        if self._is_learned(last):
+                hidden = of(first.table)
+                if (self.naming or activation != NO_ACTIVATION) and self.of_asking.has(hidden):
+                    for last in self.of_asking.learned_maps(hidden, width=WIDTH):
+                        if is_learned(self.of_asking, last):
                             yield activation, partial(_two_layers, first, last), last.table
 
     def _once(self, kind: tuple[object, ...], table: Array, search: Callable[[], Iterable[Any]]) -> list[Any]:
@@ -252,9 +255,6 @@ class Block:
         return self._once(
             ("norms", id(record)), z, lambda: Sublayers(record, HEADS, WIDTH, naming=self.naming).norms(z)
         )
-
-    def _is_learned(self, layer: AffineMap) -> bool:
-        return is_learned(self.of_asking, layer)
 
     def _is_output(self, table: Array) -> bool:
         return self.of_asking.close(table, self.of_asking.table(self.output))

@@ -8,8 +8,8 @@ from grader import ATOL, RTOL, Array, Outcome, failed
 from grader.modules import Workbench, judged_by_behaviour
 from rubrics.module_recovery import behaviour
 
-from ...public.causality import looks_ahead, moved_by
-from ...public.configuration import HEADS, WIDTH
+from ..public.causality import looks_ahead, moved_by
+from ..public.configuration import HEADS, WIDTH
 
 _MANY = 64  # batch items, so that every unit behind a ReLU is at work for one of them
 _ATTENTION = "the scale of the scores and the order of its layers"
