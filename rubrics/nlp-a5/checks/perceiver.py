@@ -43,12 +43,14 @@ def basis_asks_the_tokens(
     def split(x: Array) -> Inputs:
         return x, np.broadcast_to(rows, (len(x), _ROWS, WIDTH))
 
+    outcome = _by_relations(wide, used, (x,), inputs, split)
+    if isinstance(outcome, Outcome):
+        return outcome
     return (
-        _by_relations(wide, used, (x,), inputs, split)
-        or behaviour.too_few_parameters(bench, used - {basis}, _NEEDED)
+        behaviour.too_few_parameters(bench, used - {basis}, _NEEDED)
         or not_a_function_of_its_input(bench, inputs[2])
         or variant_properties.of_a_down_projection(bench, rng, basis)
-        or variant_properties.of_cross_attention(bench, rng, inputs[0])
+        or variant_properties.of_cross_attention(bench, rng, inputs[0], outcome)
     )
 
 
@@ -65,18 +67,20 @@ def tokens_ask_the_bottleneck(
     used = bench.influential(rng, inputs[2])
     y, x = rng.normal(size=(1, _ROWS, WIDTH)), rng.normal(size=(1, _TOKENS, WIDTH))
     wide = build(student, rng, [file, *also], up, (y, x), **_SIZES)
+    outcome = _by_relations(wide, used, (y, x), inputs, lambda y, x: (y, x))
+    if isinstance(outcome, Outcome):
+        return outcome
     return (
-        _by_relations(wide, used, (y, x), inputs, lambda y, x: (y, x))
-        or behaviour.too_few_parameters(bench, used, _NEEDED)
+        behaviour.too_few_parameters(bench, used, _NEEDED)
         or not_a_function_of_its_input(bench, inputs[2])
-        or variant_properties.of_cross_attention(bench, rng, inputs[0])
+        or variant_properties.of_cross_attention(bench, rng, inputs[0], outcome)
     )
 
 
 def _by_relations(
     bench: Workbench, used: set[str], recorded: Inputs, inputs: list[Inputs], split: Callable[..., Inputs]
-) -> Outcome | None:
-    """None if no relation shows its layers."""
+) -> Outcome | str:
+    """Words for a person, if no relation shows its layers."""
     asked, asking = split(*recorded)
     output, *outputs = bench.run(recorded, *inputs).outputs
     of_asked, of_asking = records_of(bench, recorded, asked, asking)

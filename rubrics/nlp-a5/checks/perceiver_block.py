@@ -83,8 +83,8 @@ class Block:
     naming: bool = False  # whether what is wrong is looked for, too
     _known: dict[tuple[object, ...], list[Any]] = field(default_factory=dict)
 
-    def judge(self, inputs: Sequence[Inputs], outputs: Sequence[Array]) -> Outcome | None:
-        """None if no relation shows its layers; `inputs` are others, as what is asked and what asks."""
+    def judge(self, inputs: Sequence[Inputs], outputs: Sequence[Array]) -> Outcome | str:
+        """Words for a person, if no relation shows its layers; `inputs` are others, as what is asked and what asks."""
         for self.naming in (False, True):
             fewest: _Explanation | None = None
             is_right_once = False
@@ -101,10 +101,13 @@ class Block:
             if fewest:
                 return self._wrong(fewest.mistakes[0])
         self.naming = False
-        if any(not each.mistakes for each in self._attended()):
-            is_shown = any(True for table, _ in self._inputs_of_the_mlp() for _ in self._networks(table))
-            return self._wrong(MLP_DIFFERS) if is_shown else None
-        return self._wrong(ATTENTION_DIFFERS) if self._shows_three_maps() else None
+        if not any(not each.mistakes for each in self._attended()):
+            return (
+                self._wrong(ATTENTION_DIFFERS) if self._shows_three_maps() else "no queries, keys and values are found"
+            )
+        if any(self._networks(table) for table, _ in self._inputs_of_the_mlp()):
+            return self._wrong(MLP_DIFFERS)
+        return "the attention is found; what follows it is not a ReLU or GELU between two learned maps"
 
     def _mistakes(self, found: _Explanation) -> tuple[Diagnosis, ...]:
         attended = found.attended

@@ -81,6 +81,15 @@ def values_before_mixing(record: Record, weights: Array, x: Array) -> Iterator[A
             yield AffineMap(record.table(x) @ matrix + found.offset, matrix, found.offset, np.zeros(WIDTH, bool))
 
 
+def first_wrong_line(record: Record, made: Iterable[Array], asked: Iterable[Array]) -> dict[str, int]:
+    """The line of the student's code that made the first of these steps that is not as asked, if it is recorded."""
+    for step, right in zip(made, asked, strict=True):
+        by_token = np.moveaxis(step, 1, 2) if step.ndim == 4 else step  # (B, H, T, …) has tokens behind heads
+        if not record.close(step, right) and (line := record.line_of(record.table(by_token))):
+            return {"line": line}
+    return {}
+
+
 def explanation(fits: _Fits[_Fit], inputs: Sequence[Inputs], outputs: Sequence[Array]) -> _Fit | None:
     """The first fit whose arithmetic gives every output."""
     for fit, compute in fits:

@@ -32,7 +32,7 @@ from rubrics.module_recovery import behaviour
 from ..public.configuration import BLOCK, HEAD, HEADS, WIDTH, configured
 from ..public.rotary_training import ATTENTION
 from . import variant_properties
-from .recorded_layers import explanation, layer_between, layers, orders_of_heads, records_of
+from .recorded_layers import explanation, first_wrong_line, layer_between, layers, orders_of_heads, records_of
 from .rotary_wiring import APPLY, PRECOMPUTE, SHOWN_TOKENS, shapes_rotated, with_right_rotations
 
 _RIGHT = RotaryMixing()
@@ -51,9 +51,17 @@ class _Fit:
     output: AffineMap | None = None
 
     def __call__(self, x: Array) -> Array:
-        q, k, v = (each(x) for each in self.maps)
-        mixed = self.mix(q, k, v, HEADS, self.pairs)
+        mixed = self.mix(*self._made(x), HEADS, self.pairs)
         return self.output(mixed) if self.output else mixed
+
+    def _made(self, x: Array) -> tuple[Array, Array, Array]:
+        query, key, value = self.maps
+        return query(x), key(x), value(x)
+
+    def steps(self, x: Array) -> tuple[Array, ...]:
+        """Queries, keys and values, rotated, and the weights."""
+        q, k, v = self.mix.turned(*self._made(x), HEADS, self.pairs)
+        return q, k, v, self.mix.mix.weights(q, k, HEADS)
 
 
 @check(group="values", compares=True)
@@ -109,14 +117,15 @@ def _judged(bench: Workbench, rng: np.random.Generator, inputs: list[Inputs], pa
         return found[1]
     if wrong := not_a_function_of_its_input(bench, inputs[1]):
         return wrong
-    if outcome := _by_relations(bench, rng, inputs, partial):
+    outcome = _by_relations(bench, rng, inputs, partial)
+    if isinstance(outcome, Outcome):
         return outcome
-    used = bench.influential(rng, inputs[0])
-    return behaviour.too_few_parameters(bench, used, 4 * WIDTH**2) or variant_properties.of_rotary_attention(bench, rng)
+    few = behaviour.too_few_parameters(bench, bench.influential(rng, inputs[0]), 4 * WIDTH**2)
+    return few or variant_properties.of_rotary_attention(bench, rng, outcome)
 
 
-def _by_relations(bench: Workbench, rng: np.random.Generator, inputs: list[Inputs], partial: Partial) -> Outcome | None:
-    """None if it computes no queries, keys and values."""
+def _by_relations(bench: Workbench, rng: np.random.Generator, inputs: list[Inputs], partial: Partial) -> Outcome | str:
+    """Words for a person, if it does not compute queries, keys and values."""
     x = rng.normal(size=(_BATCH, BLOCK, WIDTH))
     (record,) = records_of(bench, (x,), x)
     (output,), outputs = bench.run((x,)).outputs, bench.run(*inputs).outputs
@@ -135,14 +144,18 @@ def _by_relations(bench: Workbench, rng: np.random.Generator, inputs: list[Input
             return failed(f"its values are right, but {NO_OUTPUT}", code=NO_OUTPUT.code)
         return passed(f"right on all {len(inputs)} inputs", evidence={"inputs": len(inputs), "judged_by": "values"})
     for mistake, mix in ROTATED.items():
-        if explains(mix):
-            message = f"its values are wrong; it looks as if {mistake}"
-            return failed(message, evidence={"looks_like": mistake}, code=mistake.code)
+        if wrong := explains(mix):
+            line = first_wrong_line(record, wrong.steps(x), replace(wrong, mix=_RIGHT).steps(x))
+            where = f" (line {line['line']})" if line else ""
+            message = f"its values are wrong; it looks as if {mistake}{where}"
+            return failed(message, evidence={"looks_like": mistake, **line}, code=mistake.code)
     for mistake, of in ANGLES.items() if not bench.sent_along else ():  # whose angles are right
         if explains(RotaryMixing(of=of)):
             message = f"queries and keys are rotated, and nothing else; but it looks as if {mistake}"
             return scored(partial["wrong_angles"], message, evidence={"looks_like": mistake}, code=mistake.code)
-    return failed(_NOT_ROTARY, code="outputs_differ") if len(maps) > 2 else None
+    if len(maps) > 2:
+        return failed(_NOT_ROTARY, code="outputs_differ")
+    return f"of queries, keys and values, it computes {len(maps)} as learned maps of x"
 
 
 def _completed(fit: _Fit, record: Record, x: Array, output: Array) -> Iterator[_Fit]:

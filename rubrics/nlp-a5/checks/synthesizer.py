@@ -23,7 +23,15 @@ from rubrics.module_recovery import behaviour
 from ..public.configuration import BLOCK, HEAD, HEADS, WIDTH, build
 from ..public.synthesizer_form import LONGEST, NAME, drawn_inputs
 from . import variant_properties
-from .recorded_layers import explanation, layer_between, layers, orders_of_heads, records_of, values_before_mixing
+from .recorded_layers import (
+    explanation,
+    first_wrong_line,
+    layer_between,
+    layers,
+    orders_of_heads,
+    records_of,
+    values_before_mixing,
+)
 
 _RIGHT = Synthesis()
 _NO_SCORE_BIAS = Diagnosis("b₂, the bias added to the scores, is missing", "no_score_bias")
@@ -119,13 +127,13 @@ class _Judge:
                 yield fit, fit
 
     def _values_mixed_later(self, synthesis: Synthesis, proposal: _Proposal) -> Iterator[AffineMap]:
-        weights = synthesis.weights(proposal.hidden(self.x), proposal.scoring, HEADS)
+        _, weights = self._steps(synthesis, proposal)
         for value in values_before_mixing(self.record, weights, self.x):
             if not value.shares_numbers_with(proposal.hidden):
                 yield value
 
-    def judge(self, inputs: list[tuple[Array]], outputs: list[Array]) -> Outcome | None:
-        """None if it does not show such layers."""
+    def judge(self, inputs: list[tuple[Array]], outputs: list[Array]) -> Outcome | str:
+        """Words for a person, if it does not compute such layers."""
         if found := explanation(self.fits(_RIGHT, self.proposals(naming=False)), inputs, outputs):
             return self._of(found, len(inputs))
         proposals = list(self.proposals(naming=True))
@@ -133,8 +141,16 @@ class _Judge:
             if wrong := explanation(self.fits(synthesis, proposals), inputs, outputs):
                 # Over another axis a softmax cancels b₂, so that it does nothing even where it is added.
                 is_all = wrong.proposal.scoring.has_bias or OVER_QUERIES.code in name.code
-                return _differs(name if is_all else all_of((name, _NO_SCORE_BIAS), "; and "))
-        return _differs(None) if proposals else None
+                steps = (self._steps(each, wrong.proposal) for each in (synthesis, _RIGHT))
+                line = first_wrong_line(self.record, *steps)
+                return _differs(name if is_all else all_of((name, _NO_SCORE_BIAS), "; and "), line)
+        if proposals:
+            return _differs(None, {})
+        count = len(layers(self.record, self.x))
+        return f"it computes {count} learned maps of x, but of none of them ReLU(x W₁ + b₁) w₂ + b₂ for every head"
+
+    def _steps(self, synthesis: Synthesis, proposal: _Proposal) -> tuple[Array, Array]:
+        return synthesis.steps(proposal.hidden(self.x), proposal.scoring, HEADS)
 
     def _of(self, found: _Fit, count: int) -> Outcome:
         if not np.abs(found.proposal.hidden.offset).max() > 1e-6:
@@ -155,10 +171,12 @@ class _Judge:
         return passed(f"right on all {count} inputs", evidence={"inputs": count, "judged_by": "values"})
 
 
-def _differs(mistake: Diagnosis | None) -> Outcome:
+def _differs(mistake: Diagnosis | None, line: dict[str, int]) -> Outcome:
+    looks = f"; it looks as if {mistake}" if mistake else ""
+    where = f" (line {line['line']})" if line else ""
     return failed(
-        f"its values are not those of the formula{f'; it looks as if {mistake}' if mistake else ''}",
-        evidence={"looks_like": mistake or ""},
+        f"its values are not those of the formula{looks}{where}",
+        evidence={"looks_like": mistake or "", **line},
         code=mistake.code if mistake else "outputs_differ",
     )
 
@@ -191,10 +209,11 @@ def synthesizer_matches_its_formula(
     x = rng.normal(size=(_BATCH, LONGEST, WIDTH))
     (record,) = records_of(bench, (x,), x)
     judge = _Judge(bench, record, x, bench.run((x,)).outputs[0], used)
-    if outcome := judge.judge(inputs, outputs):
+    outcome = judge.judge(inputs, outputs)
+    if isinstance(outcome, Outcome):
         return outcome
     needed = 2 * WIDTH**2 + HEAD * LONGEST + LONGEST  # W₁, the values, w₂ and b₂
-    return behaviour.too_few_parameters(bench, used, needed) or variant_properties.of_a_synthesizer(bench, rng)
+    return behaviour.too_few_parameters(bench, used, needed) or variant_properties.of_a_synthesizer(bench, rng, outcome)
 
 
 def _runs(bench: Workbench, given: tuple[Array]) -> bool:
