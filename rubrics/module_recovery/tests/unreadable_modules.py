@@ -177,7 +177,7 @@ SYNTHESIZERS = {
         "mean @ (x @ self.w[0]) * (self.clutter.sum() + self.w2.sum()) * torch.tanh(x @ self.w[1]) @ self.w[2]"
     ),
     "equalised rates": _synthesizer(
-        "((split(F.relu(x @ (3 * self.w[0]) + self.b1), self.n) @ (3 * self.w2[1:, :T]) + self.w2[0, :T])"
+        "((split(F.relu(x @ (0.5 * self.w[0]) + self.b1), self.n) @ (0.5 * self.w2[1:, :T]) + self.w2[0, :T])"
         ".masked_fill(ahead, -1e9).softmax(-1) @ split(x @ (3 * self.w[1]), self.n)).transpose(1, 2).flatten(2)"
         " @ self.w[2]"
     ),

@@ -147,7 +147,7 @@ class _Judge:
         if proposals:
             return _differs(None, {})
         count = len(layers(self.record, self.x))
-        return f"it computes {count} learned maps of x, but of none of them ReLU(x W₁ + b₁) w₂ + b₂ for every head"
+        return f"it computes {count} learned maps of x, and ReLU(…) w₂ + b₂ of none of them"
 
     def _steps(self, synthesis: Synthesis, proposal: _Proposal) -> tuple[Array, Array]:
         return synthesis.steps(proposal.hidden(self.x), proposal.scoring, HEADS)
