@@ -37,6 +37,10 @@ _EXTRA_GAIN = 1.0  # a gain may be kept as what is added to one
 _ACTIVE = Diagnosis(
     "queries, keys and values go through ReLU; they should be linear in the tokens", "active_projections"
 )
+_ONE_FOR_ALL = Diagnosis("the heads share queries, keys or values; each head should have its own", "heads_share_layers")
+_TIED = Diagnosis("both layers of the feed-forward network use one matrix", "layers_share_weights")
+_ANOTHER = "another activation"
+_STEEPEST = 3.0  # how steep an activation may be
 _ROLES = ("queries", "keys", "values", "the output")
 
 
@@ -101,11 +105,8 @@ class Sublayers:
                     yield part
 
     def _norm(self, kind: Diagnosis, output: Array, gain: Array, shift: Array) -> Part | None:
-        def function(x: Array) -> Array:
-            return NORMS[kind](x, gain, shift)
-
         if self.any_gain:
-            return Part(output, function)
+            return Part(output, partial(NORMS[kind], gain=gain, shift=shift))
         parameters = self.record.parameters
         has_gain = not np.allclose(gain, 1, rtol=0, atol=1e-3)
         has_shift = not np.allclose(shift, 0, rtol=0, atol=1e-3)
@@ -115,9 +116,16 @@ class Sublayers:
         )
         if (has_gain and not learned[0]) or (has_shift and not learned[1]):
             return None  # its numbers are something else's
-        mistakes = [kind] if kind != FEATURES else []
+        mistakes = []
         if kind != UNCENTRED and not (has_gain and has_shift):
             mistakes.append(WITHOUT_SHIFT if has_gain else WITHOUT_GAIN if has_shift else WITHOUT_GAIN_OR_SHIFT)
+        mistakes += [kind] if kind != FEATURES else []
+        # What is found by a fit is off by a norm's ε.
+        gain, shift = (
+            parameters.exact(gain, _EXTRA_GAIN) if has_gain else gain,
+            parameters.exact(shift) if has_shift else shift,
+        )
+        function = partial(NORMS[kind], gain=gain, shift=shift)
         return Part(output, function, tuple(mistakes), learned, line=self.record.line_of(output))
 
     # Feed-forward networks
@@ -126,15 +134,12 @@ class Sublayers:
         for first in self.record.learned_maps(u):
             hidden = first.table.shape[1]
             wide = () if self.hidden in (None, hidden) else (_hidden_width(hidden, self.hidden),)
-            for activation, of in ACTIVATIONS.items():
-                after = of(first.table)
-                if not self.record.has(after):
-                    continue
+            for activation, of, after in self._activations(first.table):
                 part = partial(Part, activation=activation, line=self.record.line_of(after))
                 for last in self.record.learned_maps(after, width=self.width):
                     if not self.record.close(last.table, u):
-                        whole = _chain(first, of, last)
-                        yield part(last.table, whole, wide)
+                        tied = (_TIED,) if first.shares_numbers_with(last) else ()
+                        yield part(last.table, _chain(first, of, last), (*wide, *tied))
                         again = np.maximum(last.table, 0)
                         if self.naming and self.record.has(again):
                             yield Part(again, _unknown, wide, activation=AGAIN, line=self.record.line_of(again))
@@ -144,12 +149,26 @@ class Sublayers:
                     for last in self.record.learned_maps(of(between.table), width=self.width):
                         yield part(last.table, _unknown, (_depth(3),))
 
+    def _activations(self, h: Array) -> Iterator[tuple[str, Function, Array]]:
+        """Recorded φ(h): those that have a name, or any in which close entries of h have close values."""
+        known = {name: of(h) for name, of in ACTIVATIONS.items()}
+        yield from ((name, ACTIVATIONS[name], after) for name, after in known.items() if self.record.has(after))
+        if self.naming:
+            steps = np.diff(np.sort(h, axis=0), axis=0)
+            for after in self.record.of_width(h.shape[1]):
+                rises = np.abs(np.diff(np.take_along_axis(after, np.argsort(h, axis=0), axis=0), axis=0))
+                if (rises <= _STEEPEST * steps).all() and not any(
+                    self.record.close(after, each) for each in known.values()
+                ):
+                    yield _ANOTHER, _unknown, after
+
     # Attentions
 
     def _attentions(self, u: Array) -> Iterator[Part]:
         every = self.record.learned_maps(u)
-        yield from self._by_weights(every)
-        if self.naming:
+        found = list(self._by_weights(every))
+        yield from found
+        if self.naming and all(NO_OUTPUT in part.mistakes for part in found):
             itself = AffineMap(u, np.eye(u.shape[1]), np.zeros(u.shape[1]), np.zeros(u.shape[1], bool))
             active = [replace(each, table=np.maximum(each.table, 0)) for each in every]
             yield from self._by_weights([itself], (NO_MAPS_OF_ITS_OWN,))
@@ -206,8 +225,9 @@ class Sublayers:
         """Whether this is recorded, by itself or as a head's share of a table."""
         rows, width = part.shape
         tables = self.record.of_width(self.heads * width).reshape(-1, rows, self.heads, width)
-        off = np.abs(tables - part[:, None]).max(axis=(1, 3), initial=0)
-        return self.record.has(part) or bool((off <= self.record.tolerance * max(1, np.abs(part).max())).any())
+        first = np.abs(tables[:, 0] - part[0]).max(axis=-1) <= self.record.tolerance * max(1, np.abs(part).max())
+        near = (tables[table, :, head] for table, head in np.argwhere(first))
+        return self.record.has(part) or any(self.record.close(each, part) for each in near)
 
     def _mixed(self, heads: Sequence[_Head], values: Sequence[_Values]) -> list[Array]:
         """A V of each head."""
@@ -224,6 +244,8 @@ class Sublayers:
         mix = partial(_mix, heads, values)
         line = self.record.line_of_weights(heads[0].weights)
         mistakes = self._scale(heads)
+        if not heads[0].share and any(len(role) < self.heads for role in roles):
+            mistakes = (*mistakes, _ONE_FOR_ALL)
         for out, *more in self._outputs(mixed):
             used = np.abs(out.matrix).reshape(len(heads), -1).max(axis=1)
             if (used > self.record.tolerance).all():

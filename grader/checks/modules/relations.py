@@ -81,22 +81,27 @@ class Parameters:
 
     def as_matrices(self, inputs: int, outputs: int) -> Iterator[Array]:
         """Each parameter of so many numbers, or piece of one that stacks several, either way round."""
-        for value in self.values:
-            if value.ndim > 1 and value.size % (inputs * outputs) == 0:
-                for part in value.reshape(-1, inputs * outputs):
-                    yield part.reshape(inputs, outputs)
-                    yield part.reshape(outputs, inputs).T
+        tables = [value for value in self.values if value.ndim > 1]
+        for value in tables or self.values:
+            for piece in _pieces(value, inputs * outputs):
+                yield piece.reshape(inputs, outputs)
+                yield piece.reshape(outputs, inputs).T
 
     def vector(self, wanted: Array, also: float = 0.0) -> tuple[int, int] | None:
         """Which parameter, and which row along any axis, is this vector; `also`: or what is left without this."""
-        size = len(wanted)
+        return next(((number, row) for number, row, _ in self._alike(wanted, also)), None)
+
+    def exact(self, wanted: Array, also: float = 0.0) -> Array:
+        """The vector with its parameter's own numbers."""
+        return next((numbers for *_, numbers in self._alike(wanted, also)), wanted)
+
+    def _alike(self, wanted: Array, also: float) -> Iterator[tuple[int, int, Array]]:
         for number, value in enumerate(self.values):
-            for way in _vectors(value, size):
+            for way in _vectors(value, len(wanted)):
                 for more in {0.0, also}:
                     near = np.isclose(way + more, wanted, rtol=1e-3, atol=1e-4).all(axis=1)  # a norm's ε shows
                     if near.any():
-                        return number, int(near.argmax())
-        return None
+                        yield number, int(near.argmax()), way[near.argmax()] + more
 
 
 class Record:
@@ -231,8 +236,11 @@ class Record:
             self._affine[key] = (found, null, not proves or missing > 1)
         return self._affine[key]
 
-    def learned_maps(self, *inputs: Array, width: int | None = None) -> list[AffineMap]:
-        """Those whose W is made of parameters as they are: layers, not what comes of scaling or chaining them."""
+    def learned_maps(self, *inputs: Array, width: int | None = None, sparse: bool = False) -> list[AffineMap]:
+        """Those whose W is made of parameters as they are, each once: no layers that are scaled or chained.
+
+        `sparse`: be it mostly zeros and repetitions, as where each head has a share of the columns.
+        """
         every, null, undetermined = self._solved(inputs)
         Y = np.hstack(inputs)
         if undetermined:
@@ -240,8 +248,9 @@ class Record:
         found = []
         for each in every:
             if width in (None, each.table.shape[1]):
-                whole = next(self._of_a_parameter(Y, each.table), None)
-                if whole is None and (matrix := self.parameters.hold(each.matrix, null)) is not None:
+                whole = next(self._of_a_parameter(Y, each.table[None]), None)
+                is_full = sparse or 2 * len(each.numbers) >= each.matrix[~each.idle].size
+                if whole is None and is_full and (matrix := self.parameters.hold(each.matrix, null)) is not None:
                     whole = replace(each, matrix=matrix, offset=(each.table - Y @ matrix).mean(axis=0))
                 if whole is not None:
                     found.append(whole)
@@ -250,16 +259,15 @@ class Record:
     def _by_parameters(self, Y: Array, width: int | None) -> Iterator[AffineMap]:
         """Where Y has more columns than its values determine."""
         for side in self.widths if width is None else [width]:
-            for table in self.of_width(side):
-                yield from self._of_a_parameter(Y, table)
+            yield from self._of_a_parameter(Y, self.of_width(side))
 
-    def _of_a_parameter(self, Y: Array, table: Array) -> Iterator[AffineMap]:
+    def _of_a_parameter(self, Y: Array, every: Array) -> Iterator[AffineMap]:
         """T = Y W + b with W a parameter or a piece of one: known even where the values leave some of it open."""
-        for matrix in self.parameters.as_matrices(Y.shape[1], table.shape[1]):
-            made = Y @ matrix
-            offset = (table - made).mean(axis=0)
-            if self.close(made + offset, table):
-                yield AffineMap(table, matrix, offset, np.zeros(len(matrix), bool))
+        largest = np.maximum(1.0, np.abs(every).max(axis=(1, 2), initial=0))
+        for matrix in self.parameters.as_matrices(Y.shape[1], every.shape[2]):
+            left = every - Y @ matrix
+            for number in np.flatnonzero(np.ptp(left, axis=1).max(axis=1) <= self.tolerance * largest):
+                yield AffineMap(every[number], matrix, left[number].mean(axis=0), np.zeros(len(matrix), bool))
 
 
 def _with_turns_apart(recorded: Recorded) -> Iterator[tuple[Array, int]]:
@@ -273,9 +281,14 @@ def _with_turns_apart(recorded: Recorded) -> Iterator[tuple[Array, int]]:
 def _vectors(parameter: Array, size: int) -> list[Array]:
     """Those along each axis that is as long; any that follow each other, if all lies in one: (vectors, size)."""
     ways = [np.moveaxis(parameter, axis, -1).reshape(-1, size) for axis in _axes(parameter, size)]
-    if not ways and parameter.ndim == 1 and parameter.size >= size:
-        ways = [np.lib.stride_tricks.sliding_window_view(parameter, size)]
-    return ways
+    return ways or ([_pieces(parameter, size)] if parameter.ndim == 1 else [])
+
+
+def _pieces(parameter: Array, size: int) -> Array:
+    """What it is made of, one behind the other; all that it may be made of, if it has one axis: (pieces, size)."""
+    if parameter.ndim == 1 and parameter.size >= size:
+        return np.lib.stride_tricks.sliding_window_view(parameter, size)
+    return parameter.reshape(-1, size) if parameter.ndim > 1 and parameter.size % size == 0 else np.empty((0, size))
 
 
 def _nearest(ascending: Array, numbers: Array) -> Array:
