@@ -40,7 +40,6 @@ LINEAR = Diagnosis("its MLP has no nonlinearity between its two layers", "no_act
 NO_MLP_NORM = Diagnosis("its MLP works on values without a LayerNorm", "no_mlp_norm")
 ONE_LAYER = Diagnosis("its keys and values come from one layer", "layer_unused")
 ATTENTION_DIFFERS = Diagnosis("its attention is not cross-attention in any of the readings left open", "outputs_differ")
-ONLY_ONCE = Diagnosis("its values are right for one input and not for others", "outputs_differ")
 
 
 @dataclass(frozen=True)
@@ -97,7 +96,7 @@ class Block:
                 else:
                     is_right_once = True
             if is_right_once:
-                return self._wrong(ONLY_ONCE)
+                return "its values are those of its layers for one input, and not for others"
             if fewest:
                 return self._wrong(fewest.mistakes[0])
         self.naming = False
@@ -105,9 +104,9 @@ class Block:
             return (
                 self._wrong(ATTENTION_DIFFERS) if self._shows_three_maps() else "no queries, keys and values are found"
             )
-        if any(self._networks(table) for table, _ in self._inputs_of_the_mlp()):
+        if self._shows_two_layers():
             return self._wrong(MLP_DIFFERS)
-        return "the attention is found; what follows it is not a ReLU or GELU between two learned maps"
+        return "its attention is found, and behind it no learned map to a hidden layer with one that leads back"
 
     def _mistakes(self, found: _Explanation) -> tuple[Diagnosis, ...]:
         attended = found.attended
@@ -222,9 +221,12 @@ class Block:
         for table, norms in self._normalised(self.of_asking, asking) if self.naming else ():
             yield table, norms, [((ON_INPUT,), z)]
 
-    def _inputs_of_the_mlp(self) -> Iterator[_Normalised]:
-        for attended in self._attended():
-            yield from self._normalised(self.of_asking, attended.table, twice=True)
+    def _shows_two_layers(self) -> bool:
+        """Whether a learned map leads from what the attention gives to a hidden layer, and another back."""
+        record = self.of_asking
+        starts = (z for each in self._attended() for z, _ in self._normalised(record, each.table, twice=True))
+        widths = {layer.table.shape[1] for z in starts for layer in layers(record, record.sequences(z), None)}
+        return any(record.learned_maps(h, width=WIDTH) for width in widths - {WIDTH} for h in record.of_width(width))
 
     def _networks(self, u: Array) -> list[tuple[str, _Mlp, Array]]:
         """Each activation φ and recorded W₂ φ(W₁ u + b₁) + b₂."""

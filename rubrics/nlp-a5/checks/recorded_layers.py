@@ -74,7 +74,7 @@ def layer_between(record: Record, y: Array, output: Array) -> AffineMap | None:
 def values_before_mixing(record: Record, weights: Array, x: Array) -> Iterator[AffineMap]:
     """V with recorded A V, where A x is computed first, so that V itself is not recorded; A is (B, H, T, T)."""
     mixed = np.moveaxis(weights @ x[:, None], 1, 2)  # (B, T, H, D)
-    for found in record.learned_maps(record.table(mixed), width=WIDTH):
+    for found in record.learned_maps(record.table(mixed), width=WIDTH, sparse=True):
         by_head = found.matrix.reshape(HEADS, WIDTH, HEADS, HEAD)
         matrix = np.concatenate([by_head[head, :, head] for head in range(HEADS)], axis=1)
         if np.isclose(np.abs(matrix).sum(), np.abs(found.matrix).sum()):  # each head has its own columns

@@ -44,6 +44,7 @@ class _Scoring:
 
     w2: Array  # (H, D/H, S)
     b2: Array  # (H, 1, S)
+    is_recorded: bool = True
 
     def __call__(self, rows: Array) -> Array:
         return np.asarray(rows @ self.w2 + self.b2)
@@ -92,8 +93,20 @@ class _Judge:
                     yield _Proposal(hidden, scoring, values)
 
     def _scorings(self, h: Array, naming: bool) -> Iterator[_Scoring]:
-        """Recorded h w₂ + b₂; with `naming`, also h w₂ and each b₂ that could be added later."""
-        for found in self.record.learned_maps(h):
+        """Recorded h w₂ + b₂; with `naming`, also h w₂ and each b₂ that could be added later.
+
+        Where scores are masked as they are made, none is recorded; then w₂ and b₂ are whole parameters.
+        """
+        found = list(self._recorded_scorings(h, naming))
+        yield from found or self._whole_scorings()
+
+    def _whole_scorings(self) -> Iterator[_Scoring]:
+        for length in (LONGEST, BLOCK):
+            for w2, b2 in product(self.record.parameters.as_matrices(HEAD, length), self._biases(length)):
+                yield _Scoring(np.stack([w2] * HEADS), b2, is_recorded=False)
+
+    def _recorded_scorings(self, h: Array, naming: bool) -> Iterator[_Scoring]:
+        for found in self.record.learned_maps(h, sparse=True):
             length = found.matrix.shape[1] // HEADS
             if length not in (LONGEST, BLOCK) or found.idle.any():
                 continue
@@ -144,7 +157,7 @@ class _Judge:
                 steps = (self._steps(each, wrong.proposal) for each in (synthesis, _RIGHT))
                 line = first_wrong_line(self.record, *steps)
                 return _differs(name if is_all else all_of((name, _NO_SCORE_BIAS), "; and "), line)
-        if proposals:
+        if any(each.scoring.is_recorded for each in proposals):
             return _differs(None, {})
         count = len(layers(self.record, self.x))
         return f"it computes {count} learned maps of x, and ReLU(…) w₂ + b₂ of none of them"
