@@ -105,8 +105,11 @@ class Sublayers:
                     yield part
 
     def _norm(self, kind: Diagnosis, output: Array, gain: Array, shift: Array) -> Part | None:
+        def function(x: Array) -> Array:
+            return NORMS[kind](x, gain, shift)
+
         if self.any_gain:
-            return Part(output, partial(NORMS[kind], gain=gain, shift=shift))
+            return Part(output, function)
         parameters = self.record.parameters
         has_gain = not np.allclose(gain, 1, rtol=0, atol=1e-3)
         has_shift = not np.allclose(shift, 0, rtol=0, atol=1e-3)
@@ -125,7 +128,6 @@ class Sublayers:
             parameters.exact(gain, _EXTRA_GAIN) if has_gain else gain,
             parameters.exact(shift) if has_shift else shift,
         )
-        function = partial(NORMS[kind], gain=gain, shift=shift)
         return Part(output, function, tuple(mistakes), learned, line=self.record.line_of(output))
 
     # Feed-forward networks
