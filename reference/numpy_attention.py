@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from math import sqrt
 
 import numpy as np
@@ -47,13 +48,17 @@ class Mixing:
     one_head: bool = False
 
     def __call__(self, q: Array, k: Array, v: Array, heads: int) -> Array:
-        width = q.shape[-1]
         heads = 1 if self.one_head else heads
-        q, k, v = (self.split(each, heads) for each in (q, k, v))  # (B, H, N, D/H)
+        return self.join(self.weights(q, k, heads) @ self.split(v, heads))
+
+    def weights(self, q: Array, k: Array, heads: int) -> Array:
+        """(B, H, N, N)."""
+        width = q.shape[-1]
+        q, k = self.split(q, heads), self.split(k, heads)  # (B, H, N, D/H)
         scores = q @ k.swapaxes(-1, -2) * self.scale(width, heads)  # (B, H, N, N)
         if self.masked:
             scores = masked(scores, future(*scores.shape[-2:]))
-        return self.join(self.weigh(scores) @ v)
+        return self.weigh(scores)
 
 
 @dataclass(frozen=True)
@@ -68,8 +73,11 @@ class RotaryMixing:
 
     def __call__(self, q: Array, k: Array, v: Array, heads: int, pairs: Array) -> Array:
         """`pairs` says which features of a head are turned together: (D/H/2, 2)."""
-        q, k, v = (self._turned(letter, x, heads, pairs) for letter, x in zip("qkv", (q, k, v), strict=True))
-        return self.mix(q, k, v, heads)
+        return self.mix(*self.turned(q, k, v, heads, pairs), heads)
+
+    def turned(self, q: Array, k: Array, v: Array, heads: int, pairs: Array) -> tuple[Array, Array, Array]:
+        turn_one = partial(self._turned, heads=heads, pairs=pairs)
+        return turn_one("q", q), turn_one("k", k), turn_one("v", v)
 
     def _turned(self, letter: str, x: Array, heads: int, pairs: Array) -> Array:
         if letter not in self.rotated:
@@ -96,8 +104,13 @@ class Synthesis:
 
     def __call__(self, hidden: Array, scoring: Function, v: Array, heads: int) -> Array:
         """`hidden` is x W₁ + b₁; `scoring` multiplies by w₂ and adds b₂."""
+        _, weights = self.steps(hidden, scoring, heads)
+        return self.join(weights @ self.split(v, heads))
+
+    def steps(self, hidden: Array, scoring: Function, heads: int) -> tuple[Array, Array]:
+        """Scores and weights, (B, H, T, T)."""
         tokens, width = hidden.shape[1:]
         rows = self.split(self.activation(hidden), heads)  # (B, H, T, D/H)
         rows = rows * self.scale_before_bias(width, heads)
-        scores = scoring(rows)[..., self.columns(tokens)] * self.scale(width, heads)  # (B, H, T, T)
-        return self.join(self.weigh(self.on_scores(scores)) @ self.split(v, heads))
+        scores = self.on_scores(scoring(rows)[..., self.columns(tokens)] * self.scale(width, heads))
+        return scores, self.weigh(scores)

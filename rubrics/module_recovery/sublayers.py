@@ -123,6 +123,11 @@ class Sublayers:
         if kind != UNCENTRED and not (has_gain and has_shift):
             mistakes.append(WITHOUT_SHIFT if has_gain else WITHOUT_GAIN if has_shift else WITHOUT_GAIN_OR_SHIFT)
         mistakes += [kind] if kind != FEATURES else []
+        # What is found by a fit is off by a norm's ε.
+        gain, shift = (
+            parameters.exact(gain, _EXTRA_GAIN) if has_gain else gain,
+            parameters.exact(shift) if has_shift else shift,
+        )
         return Part(output, function, tuple(mistakes), learned, line=self.record.line_of(output))
 
     # Feed-forward networks

@@ -89,14 +89,19 @@ class Parameters:
 
     def vector(self, wanted: Array, also: float = 0.0) -> tuple[int, int] | None:
         """Which parameter, and which row along any axis, is this vector; `also`: or what is left without this."""
-        size = len(wanted)
+        return next(((number, row) for number, row, _ in self._alike(wanted, also)), None)
+
+    def exact(self, wanted: Array, also: float = 0.0) -> Array:
+        """The vector with its parameter's own numbers."""
+        return next((numbers for *_, numbers in self._alike(wanted, also)), wanted)
+
+    def _alike(self, wanted: Array, also: float) -> Iterator[tuple[int, int, Array]]:
         for number, value in enumerate(self.values):
-            for way in _vectors(value, size):
+            for way in _vectors(value, len(wanted)):
                 for more in {0.0, also}:
                     near = np.isclose(way + more, wanted, rtol=1e-3, atol=1e-4).all(axis=1)  # a norm's ε shows
                     if near.any():
-                        return number, int(near.argmax())
-        return None
+                        yield number, int(near.argmax()), way[near.argmax()] + more
 
 
 class Record:
@@ -231,8 +236,11 @@ class Record:
             self._affine[key] = (found, null, not proves or missing > 1)
         return self._affine[key]
 
-    def learned_maps(self, *inputs: Array, width: int | None = None) -> list[AffineMap]:
-        """Those whose W is made of parameters as they are, each once: no layers that are scaled or chained."""
+    def learned_maps(self, *inputs: Array, width: int | None = None, sparse: bool = False) -> list[AffineMap]:
+        """Those whose W is made of parameters as they are, each once: no layers that are scaled or chained.
+
+        `sparse`: be it mostly zeros and repetitions, as where each head has a share of the columns.
+        """
         every, null, undetermined = self._solved(inputs)
         Y = np.hstack(inputs)
         if undetermined:
@@ -240,29 +248,26 @@ class Record:
         found = []
         for each in every:
             if width in (None, each.table.shape[1]):
-                matrix = self.parameters.hold(each.matrix, null)
-                if matrix is not None and 2 * len(each.numbers) >= each.matrix[~each.idle].size:
-                    found.append(self._with_rows_of_a_parameter(Y, replace(each, matrix=matrix)))
+                whole = next(self._of_a_parameter(Y, each.table[None]), None)
+                is_full = sparse or 2 * len(each.numbers) >= each.matrix[~each.idle].size
+                if whole is None and is_full and (matrix := self.parameters.hold(each.matrix, null)) is not None:
+                    whole = replace(each, matrix=matrix, offset=(each.table - Y @ matrix).mean(axis=0))
+                if whole is not None:
+                    found.append(whole)
         return found
 
-    def _with_rows_of_a_parameter(self, Y: Array, found: AffineMap) -> AffineMap:
-        """With all rows, if the known ones are those of a whole parameter."""
-        if found.idle.any():
-            for matrix in self.parameters.as_matrices(*found.matrix.shape):
-                if np.abs(matrix - found.matrix)[~found.idle].max() <= self.parameters.tolerance:
-                    found = replace(found, matrix=matrix, idle=np.zeros_like(found.idle))
-                    break
-        return replace(found, offset=(found.table - Y @ found.matrix).mean(axis=0))
-
     def _by_parameters(self, Y: Array, width: int | None) -> Iterator[AffineMap]:
-        """Where Y has more columns than its values determine: W is a parameter, or a piece of one."""
+        """Where Y has more columns than its values determine."""
         for side in self.widths if width is None else [width]:
-            every = self.of_width(side)
-            largest = np.maximum(1.0, np.abs(every).max(axis=(1, 2), initial=0))
-            for matrix in self.parameters.as_matrices(Y.shape[1], side):
-                left = every - Y @ matrix
-                for number in np.flatnonzero(np.ptp(left, axis=1).max(axis=1) <= self.tolerance * largest):
-                    yield AffineMap(every[number], matrix, left[number].mean(axis=0), np.zeros(len(matrix), bool))
+            yield from self._of_a_parameter(Y, self.of_width(side))
+
+    def _of_a_parameter(self, Y: Array, every: Array) -> Iterator[AffineMap]:
+        """T = Y W + b with W a parameter or a piece of one: known even where the values leave some of it open."""
+        largest = np.maximum(1.0, np.abs(every).max(axis=(1, 2), initial=0))
+        for matrix in self.parameters.as_matrices(Y.shape[1], every.shape[2]):
+            left = every - Y @ matrix
+            for number in np.flatnonzero(np.ptp(left, axis=1).max(axis=1) <= self.tolerance * largest):
+                yield AffineMap(every[number], matrix, left[number].mean(axis=0), np.zeros(len(matrix), bool))
 
 
 def _with_turns_apart(recorded: Recorded) -> Iterator[tuple[Array, int]]:

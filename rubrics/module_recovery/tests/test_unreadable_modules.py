@@ -52,9 +52,9 @@ HONEST = [
     ("vit", "one tensor", Fraction(2, 4), ["more depth adds as many blocks"]),
     ("patches", "weight norm", Fraction(3, 4), []),
     ("patches", "two layers", Fraction(3, 4), []),
-    ("synthesizer", "one tensor", Fraction(3, 4), []),
-    ("perceiver", "one tensor", Fraction(3, 4), []),
-    ("rope", "one tensor", Fraction(3, 4), []),
+    ("synthesizer", "equalised rates", Fraction(3, 4), []),
+    ("perceiver", "equalised rates", Fraction(3, 4), []),
+    ("rope", "equalised rates", Fraction(3, 4), []),
 ]
 EXPLAINED = [("encoder", "flat"), ("encoder", "two output layers"), ("encoder", "an output layer for each head")]
 
