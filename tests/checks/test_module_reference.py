@@ -38,7 +38,18 @@ def opposite(ids, mask, **parameters):
     return attention(ids, ~mask, **parameters)
 
 
-@reference(mistakes={"the scores are not scaled": unscaled, "the mask is read the other way round": opposite})
+def unprojected(ids, mask, *, table, W_q, W_k, W_v, W_o, b_o):
+    eye, none = np.eye(len(b_o)), np.zeros(len(b_o))
+    return mixed(ids, mask, lambda size: size**-0.5, table=table, W_q=eye, W_k=eye, W_v=eye, W_o=eye, b_o=none)
+
+
+@reference(
+    mistakes={
+        "the scores are not scaled": unscaled,
+        "the mask is read the other way round": opposite,
+        "the projections are left out": unprojected,
+    }
+)
 def attention(ids, mask, *, table, W_q, W_k, W_v, W_o, b_o):
     return mixed(ids, mask, lambda size: size**-0.5, table=table, W_q=W_q, W_k=W_k, W_v=W_v, W_o=W_o, b_o=b_o)
 """
@@ -189,6 +200,17 @@ def test_a_listed_mistake_is_named_and_earns_its_share(judged: Any, names: str) 
     assert (found["status"], found["points"]) == (("partial", 0.5) if "partial" in names else ("failed", 0))
 
 
+def test_a_mistake_that_leaves_a_layer_out_is_named_where_its_parameter_is_missing(judged: Any) -> None:
+    work = WORK.replace(LAYERS, RAW).replace("layer.forward = lambda x, layer=layer: x @ layer.weight", "pass")
+    work = work.replace("(f(x).unflatten", "(x.unflatten").replace('for name in ("q", "k", "v")', 'for name in ("v",)')
+    work = work.replace("in (self.q, self.k, self.v))", "in range(3))").replace(
+        "x @ self.out.weight + self.out.bias", "x"
+    )
+    names = NAMES.replace("}", "}, partial: {the projections are left out: 1/4}")
+    found = judged(work, names)
+    assert (found["status"], found["points"]) == ("partial", 0.5), found
+
+
 def test_parameters_of_other_shapes_need_review(judged: Any) -> None:
     packed = WORK.replace(
         LAYERS, "\n        self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)\n"
@@ -209,6 +231,7 @@ def test_an_attribute_is_compared_after_what_is_returned(judged: Any) -> None:
     ("choices", "line"),
     [
         ("parameters: {W_k: k.weight, W_w: w}", "attention takes no parameter 'W_w'"),
+        ("parameters: {W_k: k.weight}", "does not say which parameter of the student's is attention's 'table'"),
         ("partial: {the mask is left out: 1/2}", "'partial' names no mistake of the reference: 'the mask is left out'"),
     ],
 )
@@ -222,3 +245,33 @@ def test_a_name_that_does_not_fit_the_reference_stops_at_load(tmp_path: Path, ch
     ran = grader("rubric", "lint", tmp_path / "rubric.yaml")
     assert ran.returncode == 2
     assert line in ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "line"),
+    [
+        (
+            "checks.py",
+            "powers.sum",
+            "power.sum",
+            "checks.py:9: reference attention, with 2 sentences of 5 words: NameError",
+        ),
+        ("public.py", '"b_o": weight', '"bo": weight', "unexpected keyword argument 'bo'"),
+        (
+            "public.py",
+            "rng.integers(words",
+            "rng.integer(words",
+            "reference attention, inputs sentences: AttributeError",
+        ),
+    ],
+)
+def test_a_reference_that_raises_on_its_inputs_stops_at_lint(
+    tmp_path: Path, file: str, old: str, new: str, line: str
+) -> None:
+    texts = {"checks.py": CHECKS, "public.py": PUBLIC, "rubric.yaml": RUBRIC.replace("CHOICES", "parameters: {}")}
+    assert old in texts[file]
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text.replace(old, new) if name == file else text)
+    ran = grader("rubric", "lint", tmp_path / "rubric.yaml")
+    assert ran.returncode == 2
+    assert line in " ".join(ran.stderr.split())

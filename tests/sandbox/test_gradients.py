@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from grader.errors import Crashed
 from grader.model import Limits
 from grader.sandbox import BoxRunner
 from tests.conftest import MakeSubmission
@@ -65,6 +66,20 @@ def test_a_gradient_loads_nothing_and_is_what_backward_gives(
         (single,), _ = gradients("single")["input_gradients"]
         np.testing.assert_array_equal(single, np.float32(cotangent) * 2.0)
         assert gradients("short")["input_gradients"] == [[None], [None]]  # no product with what has another shape
+
+
+@pytest.mark.slow
+def test_code_may_write_into_an_input_whose_gradient_is_not_wanted(
+    torch_boxes: BoxRunner, submission: MakeSubmission
+) -> None:
+    work = submission(MODULE.replace("return self.weight * x ** 2 / x.sum()", "x += 1; return self.weight * x"))
+    ones = np.ones(3)
+    asked = {"name": "Module", "build": {"kind": "plain"}, "inputs": [[ones]], "cotangents": [ones]}
+    with torch_boxes.open(work, Limits(), 0) as box:
+        found = box.probe("run_configured", "work.py", **asked, tell=["parameters"])
+        assert found["gradients"]["weight"].tolist() == [2, 2, 2]
+        with pytest.raises(Crashed, match="RuntimeError"):
+            box.probe("run_configured", "work.py", **asked)
 
 
 NAMED = """

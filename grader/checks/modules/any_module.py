@@ -20,7 +20,7 @@ def _ran(
 ) -> tuple[list[Array], list[Any], set[str]]:
     """Outputs, gradients of the inputs and the parameters no gradient reached; nothing of it is taken on trust."""
     request = {"name": name, "build": build, "inputs": [[array] for array in inputs], "cotangents": cotangents}
-    match student.probe("run_configured", file, **request, tell=["parameters"]):
+    match student.probe("run_configured", file, **request, tell=["parameters", "input_gradients"]):
         case {
             "outputs": list(outputs),
             "parameters": dict(parameters),

@@ -178,9 +178,13 @@ def _given_by_name(parameters: Mapping[str, Any]) -> str:
     if offer and parameters["parameters"]:
         signature = inspect.signature(offer.function).parameters.values()
         roles = [one.name for one in signature if one.kind is one.KEYWORD_ONLY]
-        strange = [role for role in parameters["parameters"] if role not in roles]
-        if strange:
-            return f"{offer.function.__name__} takes no parameter '{strange[0]}'{did_you_mean(strange[0], roles)}"
+        name, named = offer.function.__name__, parameters["parameters"]
+        for role in named:
+            if role not in roles:
+                return f"{name} takes no parameter '{role}'{did_you_mean(role, roles)}"
+        for role in roles:
+            if role not in named:
+                return f"'parameters' does not say which parameter of the student's is {name}'s '{role}'"
     known = [str(words) for words, _ in reference_named(parameters["reference"]).mistakes]
     if other := [words for words in parameters["partial"] if words not in known]:
         return f"'partial' names no mistake of the reference: '{other[0]}'{did_you_mean(other[0], known)}"
@@ -213,9 +217,11 @@ def module_matches_reference(
     def right_for(case: Case) -> Values:
         return values_of(right.function, _with_parameters(case))
 
+    missing = None
     if parameters:
-        assignment: Assignment = {role: _Place(place) for role, place in parameters.items()}
-        if wrong := _misfit(name, plan, assignment, theirs):
+        assignment: Assignment = {role: _Place(place) for role, place in parameters.items() if place in theirs}
+        missing = _missing(name, parameters, theirs)
+        if wrong := _misshapen(name, plan, assignment, theirs):
             return wrong
     else:
         # A kit has too few digits of what mistakes give to take differences of.
@@ -230,6 +236,8 @@ def module_matches_reference(
         values = _placed(rng, case, assignment, module.parameters(case) if case.build != plan.alike.build else theirs)
         answered.append((_with_parameters(case), module.output(case, values, right_for(case))))
     outcome = compared_outcome(right, answered, rtol, atol)
+    if missing and not outcome.evidence.get("looks_like"):  # a mistake that leaves a layer out may be named
+        return missing
     if outcome.score < 1:
         share = partial.get(str(outcome.evidence["looks_like"]), outcome.score)
         return replace(outcome, score=share, status=Status.PARTIAL if share else Status.FAILED)
@@ -255,12 +263,16 @@ def _placed(
     return values
 
 
-def _misfit(name: str, plan: _Plan, assignment: Assignment, theirs: Mapping[str, Array]) -> Outcome | None:
-    """What is wrong with the parameters that have to have certain names."""
-    for role, place in assignment.items():
-        if place.name not in theirs:
-            message = f"{name} has no parameter {place.name}{did_you_mean(place.name, [*theirs])}"
+def _missing(name: str, places: Mapping[str, str], theirs: Mapping[str, Array]) -> Outcome | None:
+    for place in places.values():
+        if place not in theirs:
+            message = f"{name} has no parameter {place}{did_you_mean(place, [*theirs])}"
             return failed(message, code="parameter_missing")
+    return None
+
+
+def _misshapen(name: str, plan: _Plan, assignment: Assignment, theirs: Mapping[str, Array]) -> Outcome | None:
+    for role, place in assignment.items():
         got, want = theirs[place.name].shape, plan.roles[role].shape
         if got != want:
             message = f"{place.name} of {name} has the shape {shape(got)}, not {shape(want)}"

@@ -95,7 +95,7 @@ class Workbench:
         self, config: Any, values: Any, inputs: Any, cotangents: Any, changes: Sequence[Any] = ()
     ) -> dict[str, Any]:
         """What the sandbox reports; a bench that shows the parameters in another form overrides it."""
-        told = {"parameters": not values, "given": self.watched, "recorded": self.recording}
+        told = {"parameters": not values, "given": self.watched, "recorded": self.recording, "input_gradients": True}
         request = {
             "name": self.name,
             "config": config,

@@ -10,7 +10,7 @@ import torch
 from rubric_nlp_a5.public.configuration import BOTTLENECK, HEADS, WIDTH
 
 from grader.submission.alternatives import handed_in as alternatives_in
-from reference import gpt, rope
+from reference import gpt, gpt_variants, rope
 from reference.mistakes.diagnosis import Diagnosis
 from reference.mistakes.encoder_blocks import NORMS, ORDERS
 from reference.mistakes.mixing import CROSS_ATTENTION, SELF_ATTENTION
@@ -41,7 +41,7 @@ def test_rotation_is_the_references(dim: int) -> None:
 
 def test_one_reading_of_a_block_up_is_the_references() -> None:
     config = gpt.GPTConfig(vocabulary=7, heads=HEADS, width=WIDTH, variant="perceiver", bottleneck=BOTTLENECK)
-    block = gpt.UpProjectBlock(config).double()
+    block = gpt_variants.UpProjectBlock(config).double()
     values = {name: RNG.normal(size=tuple(value.shape)) for name, value in block.named_parameters()}
     block.load_state_dict({name: torch.tensor(value) for name, value in values.items()})
     y, x = RNG.normal(size=(2, BOTTLENECK, WIDTH)), RNG.normal(size=(2, 7, WIDTH))

@@ -14,7 +14,7 @@ from ..calls import built_by_name, call_as_asked, replaced
 from ..loading import student_code
 from .intermediate_values import IntermediateValues
 
-TOLD = ("parameters", "given")
+TOLD = ("parameters", "given", "input_gradients")
 
 
 class Configuration(SimpleNamespace):
@@ -84,14 +84,14 @@ def _run(
             module(*given[0])  # lazy layers have no parameters before their first input
         own = dict(module.named_parameters())
         _set(own, parameters)
-    watched = "given" in tell
+    watched, with_inputs = "given" in tell, bool(cotangents) and "input_gradients" in tell
     outputs, recorded, total = [], [], torch.zeros((), dtype=dtype)
     for number, tensors in enumerate(given):
         record = IntermediateValues(module.parameters(), file) if "recorded" in tell else None
         with torch.set_grad_enabled(bool(cotangents)), record or contextlib.nullcontext():
             for tensor in tensors:
                 if isinstance(tensor, torch.Tensor) and tensor.is_floating_point():
-                    tensor.requires_grad_(bool(cotangents))
+                    tensor.requires_grad_(with_inputs)  # else code may write into what it is given
             output = call_as_asked(module.forward, tensors, {})
             if attributes:
                 output = [output, *(getattr(module, attribute) for attribute in attributes)]
@@ -109,7 +109,7 @@ def _run(
         "outputs": outputs,
         "gradients": {key: value.grad for key, value in own.items() if value.grad is not None},
         "input_gradients": [[getattr(tensor, "grad", None) for tensor in tensors] for tensors in given]
-        if cotangents
+        if with_inputs
         else [],
         "given": given if watched else [],
         "changed": [_changed(module, own, change, given) for change in changes],
