@@ -76,7 +76,10 @@ class Sublayers:
         return self._known[key]
 
     def _norms(self, z: Array) -> Iterator[Part]:
-        outputs = np.stack([o for o in self.record.of_width(self.width) if not self.record.close(o, z)])
+        others = [o for o in self.record.of_width(self.width) if not self.record.close(o, z)]
+        if not others:
+            return
+        outputs = np.stack(others)
         for kind, normalise in _NORMALISED.items():
             n = self.record.table(normalise(self.record.sequences(z), np.ones(self.width), np.zeros(self.width)))
             centred = n - n.mean(axis=0)
