@@ -18,6 +18,7 @@ from grader.checks.modules.workbench import Recorded
 from grader.compare import Array
 
 _DOUBLE, _SINGLE = 1e-6, 1e-4  # how far values may be off, of the largest
+_UNDERFLOWN = 1e-290  # weights below have lost digits
 _SPARE_ROWS = 8  # more than unknowns, so that a map that fits them all is no chance
 
 
@@ -262,11 +263,18 @@ def _axes(array: Array, side: int) -> list[int]:
 
 def scores_of(weights: Array, queries: Array, keys: Array, tolerance: float) -> float | None:
     """The c with softmax(c · q kᵀ) = A: log A and c · q kᵀ differ by a constant in each row; None if there is none."""
-    logs = np.log(np.maximum(weights, 1e-300))
-    logs = logs - logs.mean(axis=-1, keepdims=True)
     scores = queries @ keys.swapaxes(-1, -2)
-    scores = scores - scores.mean(axis=-1, keepdims=True)
-    size = float((scores * scores).sum())
-    c = float((scores * logs).sum()) / size if size else 0.0
+    known = weights > _UNDERFLOWN
+    count = np.maximum(known.sum(axis=-1, keepdims=True), 1)
+
+    def centred(values: Array) -> Array:
+        return np.where(known, values - np.where(known, values, 0.0).sum(axis=-1, keepdims=True) / count, 0.0)
+
+    logs, centred_scores = centred(np.log(np.where(known, weights, 1.0))), centred(scores)
+    size = float((centred_scores**2).sum())
+    c = float((centred_scores * logs).sum()) / size if size else 0.0
     largest = max(1.0, float(np.abs(logs).max()))
-    return c if c and np.abs(c * scores - logs).max() <= tolerance * largest else None
+    if not c or np.abs(c * centred_scores - logs).max() > tolerance * largest:
+        return None
+    powers = np.exp(c * (scores - np.where(c > 0, scores, -scores).max(axis=-1, keepdims=True) * np.sign(c)))
+    return c if np.abs(powers / powers.sum(axis=-1, keepdims=True) - weights).max() <= 100 * tolerance else None
