@@ -6,7 +6,7 @@ Each search starts from a value u and gives what the part made of it, with the m
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import product
 from math import sqrt
@@ -46,6 +46,11 @@ class Part:
     learned: tuple[object, ...] = ()  # of a LayerNorm: which parameters its gain and its shift are
     activation: str = ""
 
+    def into(self, parts: Iterable[Part]) -> Iterator[Part]:
+        """Each of these on what this one made."""
+        for part in parts:
+            yield replace(part, function=_chain(self.function, part.function))
+
 
 @dataclass
 class Sublayers:
@@ -72,8 +77,17 @@ class Sublayers:
     def _once(self, kind: str, u: Array, search: Callable[[Array], Iterator[Part]]) -> list[Part]:
         key = kind, np.round(u, 9).tobytes()
         if key not in self._known:
-            self._known[key] = sorted(search(u), key=lambda part: len(part.mistakes))
+            found = [*search(u), *(part for late in self._with_late_bias(u) for part in late.into(search(late.output)))]
+            self._known[key] = sorted(found, key=lambda part: len(part.mistakes))
         return self._known[key]
+
+    def _with_late_bias(self, u: Array) -> Iterator[Part]:
+        """u + b where that is recorded: some add the bias of a layer behind the residual."""
+        for table in self.record.of_width(u.shape[1]):
+            added = table - u
+            b = added.mean(axis=0)
+            if self.record.close(added, np.broadcast_to(b, added.shape)) and not self.record.close(table, u):
+                yield Part(table, partial(np.add, b))
 
     def _norms(self, z: Array) -> Iterator[Part]:
         others = [o for o in self.record.of_width(self.width) if not self.record.close(o, z)]
