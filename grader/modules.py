@@ -9,11 +9,12 @@ from grader.checks.modules.obligations import (
     wrong_shape,
 )
 from grader.checks.modules.relations import AffineMap, Record, scores_of
-from grader.checks.modules.workbench import Inputs, Workbench, first_of, started
+from grader.checks.modules.workbench import Inputs, Recorded, Workbench, first_of, started
 
 __all__ = [
     "AffineMap",
     "Record",
+    "Recorded",
     "scores_of",
     "Inputs",
     "Workbench",
