@@ -13,16 +13,16 @@ from grader.checks.modules.workbench import Inputs, Recorded, Workbench, first_o
 
 __all__ = [
     "AffineMap",
+    "Inputs",
     "Record",
     "Recorded",
-    "scores_of",
-    "Inputs",
     "Workbench",
     "first_of",
     "irregular",
     "judged_by_behaviour",
     "made_steady",
     "not_a_function_of_its_input",
+    "scores_of",
     "started",
     "trained",
     "wrong_shape",

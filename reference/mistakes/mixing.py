@@ -43,6 +43,11 @@ def _over_channels(q: Array, k: Array, v: Array, heads: int, by: str, turned: bo
     return join_heads(v @ (weights.swapaxes(-1, -2) if turned else weights))
 
 
+def _from_the_batch(x: Array) -> Array:
+    """As join_heads for heads that stand before the batch in one axis, taken for batch before heads."""
+    return join_heads(x.swapaxes(0, 1).reshape(x.shape))
+
+
 def _unmasked_self(scores: Array) -> Array:
     return softmax(masked(scores, np.eye(scores.shape[-1], dtype=bool)))
 
@@ -97,7 +102,7 @@ SELF_ATTENTION: dict[Diagnosis, list[Mix]] = {
         Mixing(split=view_as_heads),
         Mixing(split=view_as_heads, join=view_as_rows),
     ],
-    JOINED: [Mixing(join=view_as_rows)],
+    JOINED: [Mixing(join=view_as_rows), Mixing(join=_from_the_batch)],
     Diagnosis(
         "the attention runs over the batch instead of the tokens (nn.MultiheadAttention needs batch_first=True)",
         "attention_over_batch",

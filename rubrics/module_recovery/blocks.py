@@ -4,15 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from grader import Array
 from reference.mistakes.diagnosis import Diagnosis
-from reference.mistakes.encoder_blocks import ORDERS, SHARED_NORM, Order, Variant
-from reference.numpy_layers import Function
+from reference.mistakes.encoder_blocks import ORDERS, RELU, SHARED_NORM, Order, Variant
 
 from .sublayers import Part, Sublayers
+
+_MOST_PATHS = 1000
+_NAMES = {
+    "attend": "attention",
+    "one": "the first LayerNorm",
+    "feed": "feed-forward network",
+    "two": "the second LayerNorm",
+}
+_MISSING = {
+    "attend": "no attention is: learned maps of its input as queries, keys and values, mixed by a softmax of their "
+    "products, and a learned map of that",
+    "one": "the first LayerNorm, with a learned gain and shift, is not",
+    "feed": "the feed-forward network is not a learned map of an activation of a learned map",
+    "two": "the second LayerNorm, with a learned gain and shift, is not",
+    "": "together they do not give its output",
+}
 
 
 @dataclass(frozen=True)
@@ -30,69 +46,104 @@ class Explanation:
     output: Array
 
     def mistakes(self, wanted: Wanted) -> list[Diagnosis]:
-        network = self.parts.get("feed")
-        activation = network.activation if network else wanted.activations[0]
-        norms = [self.parts[name] for name in ("one", "two") if name in self.parts]
-        found = Variant(self.order, activation).mistakes(wanted.orders, wanted.activations)
-        found += [mistake for part in (*norms, *self.parts.values()) for mistake in part.mistakes]
+        return list(dict.fromkeys(mistake for mistake, _ in self._with_lines(wanted)))
+
+    def line(self, wanted: Wanted) -> int:
+        """Of the student's code, where the first wrong value was made; 0 if that is not known."""
+        return next((line for _, line in self._with_lines(wanted) if line), 0)
+
+    def _with_lines(self, wanted: Wanted) -> list[tuple[Diagnosis, int]]:
+        network, norms = self.parts.get("feed"), [self.parts[name] for name in ("one", "two") if name in self.parts]
+        order = Variant(self.order).mistakes(wanted.orders, (RELU,))
+        found = [(mistake, norms[0].line if norms else 0) for mistake in order]
+        if network:
+            activation = Variant(wanted.orders[0], network.activation).mistakes(wanted.orders, wanted.activations)
+            found += [(mistake, network.line) for mistake in activation]
+        found += [(mistake, part.line) for part in (*norms, *self.parts.values()) for mistake in part.mistakes]
         if len(norms) == 2 and set(norms[0].learned) & set(norms[1].learned) - {None}:
-            found.append(SHARED_NORM)
-        return list(dict.fromkeys(found))
+            found.append((SHARED_NORM, norms[1].line))
+        return found
 
     def on(self, x: Array) -> Array:
         """What the parts that were found give for another input."""
-        none = _nothing
         one, two, attend, feed = (
-            self.parts[name].function if name in self.parts else none for name in ("one", "two", "attend", "feed")
+            self.parts[name].function if name in self.parts else np.zeros_like
+            for name in ("one", "two", "attend", "feed")
         )
         return ORDERS[self.order](x, attend, feed, one, two)
 
 
-def _nothing(x: Array) -> Array:
-    return np.zeros_like(x)
-
-
-def explanations(sublayers: Sublayers, x: Array, output: Array | None, orders: Sequence[Diagnosis]) -> Iterator[Explanation]:
+def explanations(
+    sublayers: Sublayers, x: Array, output: Array | None, orders: Sequence[Diagnosis]
+) -> Iterator[Explanation]:
     """Every way to get from x to this output, or to any, through parts that are recorded; both are tables of tokens."""
     for order in orders:
         if order != SHARED_NORM:  # that shows by the parameters of the two
-            for parts, found in _paths(sublayers, ORDERS[order], x):
-                if output is None or sublayers.record.close(found, output):
+            for parts, missing, found in _paths(sublayers, ORDERS[order], x):
+                if not missing and (output is None or sublayers.record.close(found, output)):
                     yield Explanation(order, parts, found)
 
 
-def _paths(sublayers: Sublayers, order: Order, x: Array) -> Iterator[tuple[dict[str, Part], Array]]:
-    """Runs the order once for each choice among the parts that can stand at each of its places."""
-    searches = {
-        "one": sublayers.norms,
-        "two": sublayers.norms,
-        "attend": sublayers.attentions,
-        "feed": sublayers.networks,
-    }
-    waiting: list[tuple[int, ...]] = [()]
-    while waiting:
-        choices, taken, parts = list(waiting.pop()), 0, {}
+@dataclass(frozen=True)
+class Reached:
+    """How far the search came through parts without mistakes, where nothing explains the output."""
 
-        def at(name: str) -> Function:
-            def choose(u: Array) -> Array:
-                nonlocal taken
-                options = searches[name](u)
-                if taken == len(choices):
-                    if not options:
-                        raise _DeadEnd
-                    waiting.extend((*choices, other) for other in range(1, len(options)))
-                    choices.append(0)
-                parts.setdefault(name, options[choices[taken]])
-                taken += 1
-                return options[choices[taken - 1]].output
+    parts: dict[str, Part]
+    missing: str  # the place at which no recorded part can stand; none if they lead to something else than the output
 
-            return choose
+    def __str__(self) -> str:
+        found = " and ".join(_NAMES[name] for name in self.parts) or "no part"
+        return f"{found} found; {_MISSING[self.missing]}"
 
+
+def furthest(sublayers: Sublayers, x: Array, orders: Sequence[Diagnosis]) -> Reached:
+    every = (Reached(parts, missing) for order in orders for parts, missing, _ in _paths(sublayers, ORDERS[order], x))
+    right = (reached for reached in every if not any(part.mistakes for part in reached.parts.values()))
+    return max(right, key=lambda reached: len(reached.parts), default=Reached({}, "attend"))
+
+
+def _paths(sublayers: Sublayers, order: Order, x: Array) -> Iterator[tuple[dict[str, Part], str, Array]]:
+    """Runs the order once for each choice among the parts that can stand at each of its places.
+
+    Gives the parts, the place at which no recorded part can stand, if there is one, and what it came to.
+    """
+    waiting: list[list[int]] = [[]]
+    for _ in range(_MOST_PATHS):
+        if not waiting:
+            return
+        walk = _Walk(sublayers, waiting.pop())
         try:
-            found = order(x, at("attend"), at("feed"), at("one"), at("two"))
-        except _DeadEnd:
-            continue
-        yield parts, found
+            yield walk.parts, "", order(x, *(partial(walk.at, name) for name in ("attend", "feed", "one", "two")))
+        except _DeadEnd as end:
+            yield walk.parts, str(end), x
+        waiting += walk.others
+
+
+class _Walk:
+    """One run through an order, which takes these choices where there are several, and then always the first."""
+
+    def __init__(self, sublayers: Sublayers, choices: list[int]) -> None:
+        self.searches = {
+            "attend": sublayers.attentions,
+            "feed": sublayers.networks,
+            "one": sublayers.norms,
+            "two": sublayers.norms,
+        }
+        self.choices, self.taken = choices, 0
+        self.parts: dict[str, Part] = {}
+        self.others: list[list[int]] = []  # choices that are left
+
+    def at(self, name: str, u: Array) -> Array:
+        options = self.searches[name](u)
+        if not options:
+            raise _DeadEnd(name)
+        if self.taken == len(self.choices):
+            self.others += [[*self.choices, other] for other in range(len(options) - 1, 0, -1)]
+            self.choices = [*self.choices, 0]
+        part = options[self.choices[self.taken]]
+        self.taken += 1
+        self.parts.setdefault(name, part)
+        return part.output
 
 
 class _DeadEnd(Exception):

@@ -21,18 +21,26 @@ from reference.mistakes.encoder_blocks import (
     AGAIN,
     FEATURES,
     NORMS,
-    RELU,
     UNCENTRED,
     WITHOUT_GAIN_OR_SHIFT,
     WITHOUT_SHIFT,
 )
-from reference.mistakes.mixing import NO_OUTPUT, SELF_ATTENTION, Mix
+from reference.mistakes.mixing import NO_MAPS_OF_ITS_OWN, NO_OUTPUT, SELF_ATTENTION, Mix
 from reference.numpy_layers import Function, softmax
 
 WITHOUT_GAIN = next(kind for kind in NORMS if kind.code == "norm_without_gain")
 _NORMALISED = {kind: of for kind, of in NORMS.items() if kind not in (WITHOUT_GAIN, WITHOUT_SHIFT)}
 _MOST_MAPS = 6
+_EPSILON_SHOWS = 1e-4  # a LayerNorm's, which is left open
+_SAME_DIRECTION = 1 - 1e-6
 _EXTRA_GAIN = 1.0  # a gain may be kept as what is added to one
+_ACTIVE = Diagnosis(
+    "queries, keys and values go through ReLU; they should be linear in the tokens", "active_projections"
+)
+_ONE_FOR_ALL = Diagnosis("the heads share queries, keys or values; each head should have its own", "heads_share_layers")
+_TIED = Diagnosis("both layers of the feed-forward network use one matrix", "layers_share_weights")
+_ANOTHER = "another activation"
+_STEEPEST = 3.0  # how steep an activation may be
 _ROLES = ("queries", "keys", "values", "the output")
 
 
@@ -45,6 +53,7 @@ class Part:
     mistakes: tuple[Diagnosis, ...] = ()
     learned: tuple[object, ...] = ()  # of a LayerNorm: which parameters its gain and its shift are
     activation: str = ""
+    line: int = 0  # of the student's code, where the first wrong value was made
 
     def into(self, parts: Iterable[Part]) -> Iterator[Part]:
         """Each of these on what this one made."""
@@ -59,7 +68,8 @@ class Sublayers:
     width: int
     hidden: int | None = None  # the width of the hidden layer, if it is not left open
     needs_output: bool = True  # a single head needs no W_O
-    naming: bool = False  # whether mistakes are looked for that leave no trace of what is right
+    naming: bool = False  # whether what is wrong is looked for as well
+    any_gain: bool = False  # whether gain and shift of a LayerNorm may be anything
     _known: dict[tuple[str, bytes], list[Part]] = field(default_factory=dict)
 
     def norms(self, z: Array) -> list[Part]:
@@ -83,31 +93,38 @@ class Sublayers:
 
     def _with_late_bias(self, u: Array) -> Iterator[Part]:
         """u + b where that is recorded: some add the bias of a layer behind the residual."""
-        for table in self.record.of_width(u.shape[1]):
-            added = table - u
-            b = added.mean(axis=0)
-            if self.record.close(added, np.broadcast_to(b, added.shape)) and not self.record.close(table, u):
-                yield Part(table, partial(np.add, b))
+        every = self.record.of_width(u.shape[1])
+        added = every - u
+        same = np.ptp(added, axis=1).max(axis=1, initial=0) <= self.record.tolerance * max(1, np.abs(u).max())
+        for number in np.flatnonzero(same):
+            if not self.record.close(every[number], u):
+                yield Part(every[number], partial(np.add, added[number].mean(axis=0)))
+
+    # LayerNorms
 
     def _norms(self, z: Array) -> Iterator[Part]:
-        others = [o for o in self.record.of_width(self.width) if not self.record.close(o, z)]
-        if not others:
-            return
-        outputs = np.stack(others)
-        for kind, normalise in _NORMALISED.items():
+        """Each feature of o is affine in that of the normalised z; the gains and shifts of that are parameters."""
+        outputs = self.record.of_width(self.width)
+        outputs = outputs[[not self.record.close(o, z) for o in outputs]]
+        for kind, normalise in _NORMALISED.items() if self.naming else [(FEATURES, NORMS[FEATURES])]:
             n = self.record.table(normalise(self.record.sequences(z), np.ones(self.width), np.zeros(self.width)))
             centred = n - n.mean(axis=0)
             spread = (centred**2).sum(axis=0)
-            if (spread < 1e-9).any():
+            if (spread < 1e-9).any() or not len(outputs):
                 continue
             gains = (centred * (outputs - outputs.mean(axis=1, keepdims=True))).sum(axis=1) / spread
             shifts = outputs.mean(axis=1) - gains * n.mean(axis=0)
             off = np.abs(gains[:, None] * n + shifts[:, None] - outputs).max(axis=(1, 2))
-            for number in np.flatnonzero(off <= 1e-4 * np.abs(outputs).max(axis=(1, 2))):  # ε is left open
+            for number in np.flatnonzero(off <= _EPSILON_SHOWS * np.abs(outputs).max(axis=(1, 2))):
                 if part := self._norm(kind, outputs[number], gains[number], shifts[number]):
                     yield part
 
     def _norm(self, kind: Diagnosis, output: Array, gain: Array, shift: Array) -> Part | None:
+        def function(x: Array) -> Array:
+            return NORMS[kind](x, gain, shift)
+
+        if self.any_gain:
+            return Part(output, function)
         parameters = self.record.parameters
         has_gain = not np.allclose(gain, 1, rtol=0, atol=1e-3)
         has_shift = not np.allclose(shift, 0, rtol=0, atol=1e-3)
@@ -117,105 +134,157 @@ class Sublayers:
         )
         if (has_gain and not learned[0]) or (has_shift and not learned[1]):
             return None  # its numbers are something else's
-        mistakes = [kind] if kind != FEATURES else []
+        mistakes = []
         if kind != UNCENTRED and not (has_gain and has_shift):
             mistakes.append(WITHOUT_SHIFT if has_gain else WITHOUT_GAIN if has_shift else WITHOUT_GAIN_OR_SHIFT)
-        return Part(output, partial(NORMS[kind], gain=gain, shift=shift), tuple(mistakes), learned)
+        mistakes += [kind] if kind != FEATURES else []
+        return Part(output, function, tuple(mistakes), learned, line=self.record.line_of(output))
+
+    # Feed-forward networks
 
     def _networks(self, u: Array) -> Iterator[Part]:
         for first in self.record.learned_maps(u):
             hidden = first.table.shape[1]
             wide = () if self.hidden in (None, hidden) else (_hidden_width(hidden, self.hidden),)
-            for activation, of in ACTIVATIONS.items():
-                after = of(first.table)
+            for activation, of, after in self._activations(first.table):
+                part = partial(Part, activation=activation, line=self.record.line_of(after))
                 for last in self.record.learned_maps(after, width=self.width):
                     if not self.record.close(last.table, u):
-                        yield Part(last.table, _chain(first, of, last), wide, activation=activation)
+                        tied = (_TIED,) if first.shares_numbers_with(last) else ()
+                        yield part(last.table, _chain(first, of, last), (*wide, *tied))
                         again = np.maximum(last.table, 0)
                         if self.naming and self.record.has(again):
-                            whole = _chain(first, of, last, ACTIVATIONS[RELU])
-                            yield Part(again, whole, wide, activation=AGAIN)
-                if self.naming and self.record.has(after):
-                    yield from self._of_other_depth(first, after, activation, of)
+                            yield Part(again, _unknown, wide, activation=AGAIN, line=self.record.line_of(again))
+                if self.naming and hidden == self.width:
+                    yield part(after, _unknown, (_depth(1),))
+                for between in self.record.learned_maps(after) if self.naming else ():
+                    for last in self.record.learned_maps(of(between.table), width=self.width):
+                        yield part(last.table, _unknown, (_depth(3),))
 
-    def _of_other_depth(self, first: AffineMap, after: Array, activation: str, of: Function) -> Iterator[Part]:
-        if first.table.shape[1] == self.width:
-            yield Part(after, _chain(first, of), (_depth(1),), activation=activation)
-        for between in self.record.learned_maps(after):
-            for last in self.record.learned_maps(of(between.table), width=self.width):
-                whole = _chain(first, of, between, of, last)
-                yield Part(last.table, whole, (_depth(3),), activation=activation)
+    def _activations(self, h: Array) -> Iterator[tuple[str, Function, Array]]:
+        """Recorded φ(h): those that have a name, or any in which close entries of h have close values."""
+        known = {name: of(h) for name, of in ACTIVATIONS.items()}
+        yield from ((name, ACTIVATIONS[name], after) for name, after in known.items() if self.record.has(after))
+        if self.naming:
+            steps = np.diff(np.sort(h, axis=0), axis=0)
+            for after in self.record.of_width(h.shape[1]):
+                rises = np.abs(np.diff(np.take_along_axis(after, np.argsort(h, axis=0), axis=0), axis=0))
+                if (rises <= _STEEPEST * steps).all() and not any(
+                    self.record.close(after, each) for each in known.values()
+                ):
+                    yield _ANOTHER, _unknown, after
+
+    # Attentions
 
     def _attentions(self, u: Array) -> Iterator[Part]:
         every = self.record.learned_maps(u)
         yield from self._by_weights(every)
         if self.naming:
+            itself = AffineMap(u, np.eye(u.shape[1]), np.zeros(u.shape[1]), np.zeros(u.shape[1], bool))
+            active = [replace(each, table=np.maximum(each.table, 0)) for each in every]
+            yield from self._by_weights([itself], (NO_MAPS_OF_ITS_OWN,))
+            yield from self._by_weights([each for each in active if self.record.has(each.table)], (_ACTIVE,))
             yield from self._by_mistake(every)
 
-    # The weights are recorded, and so is all that made them.
+    def _by_weights(self, every: Sequence[AffineMap], named: tuple[Diagnosis, ...] = ()) -> Iterator[Part]:
+        """The weights are recorded, and so are queries, keys, values and what is made of them."""
+        for heads in _groups(self._heads(every), self.heads):
+            for values in self._values(heads, every):
+                yield from self._joined(heads, values, named)
 
-    def _by_weights(self, every: Sequence[AffineMap]) -> Iterator[Part]:
-        heads = [found for found in (self._asking(weights, every) for weights in self.record.weights) if found]
-        for group in _groups(heads, self.heads):
-            for values in self._values(group, every):
-                yield from self._joined(group, values)
+    def _heads(self, every: Sequence[AffineMap]) -> list[_Head]:
+        """For each recorded set of weights its queries and keys: log A = c q kᵀ but for a number in each row."""
+        found: dict[int, _Head] = {}
+        weights = self.record.weights
+        if not weights:
+            return []
+        logs = _directions(np.log(np.maximum(weights, 1e-300)))
+        saturated = np.array([weight.min() < 1e-290 for weight in weights])  # whose smallest logarithms are not known
+        for maps in _by_width(every).values():
+            tables = np.stack([self.record.sequences(each.table) for each in maps])  # (maps, B, N, width)
+            for share, part in enumerate(self._shares(tables.shape[-1])):
+                own = tables[..., part]
+                for query, q in zip(maps, own, strict=True) if len(found) < len(weights) else ():
+                    near = np.abs(_directions(q @ own.swapaxes(-1, -2)) @ logs.T) > _SAME_DIRECTION
+                    near |= saturated
+                    for key, number in np.argwhere(near):
+                        if c := scores_of(weights[number], q, own[key], self.record.tolerance):
+                            found.setdefault(number, _Head(weights[number], query, maps[key], part, share, c))
+        return list(found.values())
 
-    def _asking(self, weights: Array, every: Sequence[AffineMap]) -> _Head | None:
-        """The queries and keys that these weights are made of."""
-        for query, key in product(every, every):
-            width = query.table.shape[1]
-            if width != key.table.shape[1]:
-                continue
-            q, k = self.record.sequences(query.table), self.record.sequences(key.table)
-            for part in self._shares(width):
-                if c := scores_of(weights, q[..., part], k[..., part], self.record.tolerance):
-                    return _Head(weights, query, key, part, c)
-        return None
-
-    def _shares(self, width: int) -> Iterator[slice]:
+    def _shares(self, width: int) -> list[slice]:
         """All columns, or one head's share of them: a block of neighbours, or every so-manieth."""
-        yield slice(None)
-        if width % self.heads == 0 and self.heads > 1:
-            size = width // self.heads
-            yield from (slice(head * size, (head + 1) * size) for head in range(self.heads))
-            yield from (slice(head, None, self.heads) for head in range(self.heads))
+        size = width // self.heads
+        if width % self.heads or self.heads == 1:
+            return [slice(None)]
+        blocks = [slice(head * size, (head + 1) * size) for head in range(self.heads)]
+        return [slice(None), *blocks, *(slice(head, None, self.heads) for head in range(self.heads))]
 
     def _values(self, heads: Sequence[_Head], every: Sequence[AffineMap]) -> Iterator[list[_Values]]:
-        """For each head the values that its weights mix: a map of its own, or its share of one."""
-        for layer in every:
-            shares = list(self._shares(layer.table.shape[1]))
-            if self.heads > 1 and len(shares) > 1:
-                yield [_Values(layer, part) for part in shares[1 : self.heads + 1]]
-                yield [_Values(layer, part) for part in shares[self.heads + 1 :]]
-        own = [next((each for each in every if self._has_mixed(head, each)), None) for head in heads]
-        if all(own):
-            yield [_Values(each, slice(None)) for each in own if each]
+        """What the weights mix: the heads' shares of one map, or for each head a map of its own."""
+        if heads[0].share or self.heads == 1:
+            for layer in every:
+                shares = self._shares(layer.table.shape[1])
+                if len(shares) > heads[0].share:
+                    values = [_Values(layer, shares[head.share]) for head in heads]
+                    if self.record.has(np.hstack(self._mixed(heads, values))):
+                        yield values
+        else:
+            whole = [_Values(layer, slice(None)) for layer in every]
+            own = ([each for each in whole if self._is_in_a_table(*self._mixed([head], [each]))] for head in heads)
+            yield from map(list, zip(*own, strict=False))
 
-    def _has_mixed(self, head: _Head, layer: AffineMap) -> bool:
-        return self.record.has(self.record.table(head.weights @ self.record.sequences(layer.table)))
+    def _is_in_a_table(self, part: Array) -> bool:
+        """Whether this is recorded, by itself or as a head's share of a table."""
+        rows, width = part.shape
+        tables = self.record.of_width(self.heads * width).reshape(-1, rows, self.heads, width)
+        off = np.abs(tables - part[:, None]).max(axis=(1, 3), initial=0)
+        return self.record.has(part) or bool((off <= self.record.tolerance * max(1, np.abs(part).max())).any())
 
-    def _joined(self, heads: Sequence[_Head], values: Sequence[_Values]) -> Iterator[Part]:
+    def _mixed(self, heads: Sequence[_Head], values: Sequence[_Values]) -> list[Array]:
+        """A V of each head."""
         sequences = self.record.sequences
-        mixed = [
-            self.record.table(head.weights @ sequences(value.layer.table[:, value.part]))
-            for head, value in zip(heads, values, strict=True)
-        ]
-        mistakes = self._scale(heads)
-        roles = [_distinct(each) for each in zip(*((h.query, h.key, v.layer) for h, v in zip(heads, values, strict=True)))]
+        pairs = zip(heads, values, strict=True)
+        return [self.record.table(head.weights @ sequences(v.layer.table[:, v.part])) for head, v in pairs]
+
+    def _joined(
+        self, heads: Sequence[_Head], values: Sequence[_Values], named: tuple[Diagnosis, ...]
+    ) -> Iterator[Part]:
+        mixed = self._mixed(heads, values)
+        joined = np.hstack(mixed)
+        roles = [*map(_distinct, ([h.query for h in heads], [h.key for h in heads], [v.layer for v in values]))]
         mix = partial(_mix, heads, values)
-        for out in self.record.learned_maps(*mixed, width=self.width):
+        line = self.record.line_of_weights(heads[0].weights)
+        mistakes = self._scale(heads)
+        if not heads[0].share and any(len(role) < self.heads for role in roles):
+            mistakes = (*mistakes, _ONE_FOR_ALL)
+        for out, *more in self._outputs(mixed):
             used = np.abs(out.matrix).reshape(len(heads), -1).max(axis=1)
             if (used > self.record.tolerance).all():
-                yield Part(out.table, _chain(mix, out), (*mistakes, *_shared(*roles, [out])))
-        joined = np.hstack(mixed)
+                wrong = named or (*mistakes, *_shared(*roles, [out]))
+                yield Part([out, *more][-1].table, _chain(mix, out, *more), wrong, line=line)
         if joined.shape[1] == self.width and self.record.has(joined):
             missing = (NO_OUTPUT,) if self.needs_output else ()
-            yield Part(joined, mix, (*missing, *mistakes, *_shared(*roles)))
+            yield Part(joined, mix, named or (*missing, *mistakes, *_shared(*roles)), line=line)
         if self.naming and self.heads > 1:
             for words, total in (("added", sum(mixed)), ("averaged", sum(mixed) / len(mixed))):
                 for out in self.record.learned_maps(np.asarray(total), width=self.width):
                     said = Diagnosis(f"the heads are {words}; they should be joined side by side", "heads_not_joined")
-                    yield Part(out.table, _unknown, (said,))
+                    yield Part(out.table, _unknown, (said,), line=self.record.line_of(np.asarray(total)))
+
+    def _outputs(self, mixed: Sequence[Array]) -> Iterator[list[AffineMap]]:
+        """W_O of all heads side by side; for each head its own, added up; or two such maps, one behind the other."""
+        for out in self.record.learned_maps(*mixed):
+            if out.table.shape[1] == self.width:
+                yield [out]
+            else:
+                yield from ([out, more] for more in self.record.learned_maps(out.table, width=self.width))
+        for own in zip(*(self.record.learned_maps(each, width=self.width) for each in mixed), strict=False):
+            total = np.sum([each.table for each in own], axis=0)
+            if len(mixed) > 1 and self.record.has(total):
+                offset = np.sum([each.offset for each in own], axis=0)
+                matrix, idle = np.vstack([each.matrix for each in own]), np.hstack([each.idle for each in own])
+                yield [AffineMap(total, matrix, offset, idle)]
 
     def _scale(self, heads: Sequence[_Head]) -> tuple[Diagnosis, ...]:
         own = [head.c * sqrt(head.width) for head in heads]
@@ -229,29 +298,28 @@ class Sublayers:
                 return (mistake,)
         return (Diagnosis(f"the scores are multiplied by {c:.4g} instead of 1/√(dim/heads)", "wrong_scale"),)
 
-    # Queries, keys and values are recorded, and what a mistake makes of them.
-
     def _by_mistake(self, every: Sequence[AffineMap]) -> Iterator[Part]:
-        by_width: dict[int, list[AffineMap]] = {}
-        for each in every:
-            by_width.setdefault(each.table.shape[1], []).append(each)
-        for width, maps in by_width.items():
+        """Queries, keys and values are recorded, and what a mistake makes of them."""
+        for width, maps in _by_width(every).items():
             if len(maps) <= _MOST_MAPS and width % self.heads == 0:
                 for mistake, mixes in SELF_ATTENTION.items():
                     for mix, chosen in product(mixes, _roles(maps)):
-                        yield from self._mixed(mistake, mix, *chosen)
+                        yield from self._mixed_by(mistake, mix, *chosen)
 
-    def _mixed(self, mistake: Diagnosis, mix: Mix, *maps: AffineMap) -> Iterator[Part]:
+    def _mixed_by(self, mistake: Diagnosis, mix: Mix, *maps: AffineMap) -> Iterator[Part]:
         q, k, v = (self.record.sequences(each.table) for each in maps)
         mixed = mix(q, k, v, self.heads)
-        if mixed.shape != v.shape:
+        if mixed.shape != v.shape or not self.record.has(table := self.record.table(mixed)):
             return
-        table, named = self.record.table(mixed), ((mistake,) if mistake else ())
+        named = (mistake,) if mistake else ()
         roles = tuple([each] for each in maps)
+        line = self.record.line_of(table)
         for out in self.record.learned_maps(table, width=self.width):
-            yield Part(out.table, _unknown, (*named, *_shared(*roles, [out])))
-        if table.shape[1] == self.width and self.record.has(table):
-            yield Part(table, _unknown, (*((NO_OUTPUT,) if self.needs_output else ()), *named, *_shared(*roles)))
+            yield Part(out.table, _unknown, (*named, *_shared(*roles, [out])), line=line)
+        if table.shape[1] == self.width:
+            yield Part(
+                table, _unknown, (*((NO_OUTPUT,) if self.needs_output else ()), *named, *_shared(*roles)), line=line
+            )
 
 
 @dataclass(frozen=True)
@@ -260,6 +328,7 @@ class _Head:
     query: AffineMap
     key: AffineMap
     part: slice  # which columns of queries and keys are this head's
+    share: int  # the number of that part among those that there may be
     c: float
 
     @property
@@ -280,6 +349,20 @@ def _mix(heads: Sequence[_Head], values: Sequence[_Values], x: Array) -> Array:
         q, k = head.query(x)[..., head.part], head.key(x)[..., head.part]
         mixed.append(softmax(head.c * q @ k.swapaxes(-1, -2)) @ value.layer(x)[..., value.part])
     return np.concatenate(mixed, axis=-1)
+
+
+def _directions(scores: Array) -> Array:
+    """Each (B, N, N) without the mean of its rows, as a vector of length one."""
+    centred = (scores - scores.mean(axis=-1, keepdims=True)).reshape(*scores.shape[:-3], -1)
+    size = np.linalg.norm(centred, axis=-1, keepdims=True)
+    return np.asarray(centred / np.where(size > 0, size, 1))
+
+
+def _by_width(maps: Iterable[AffineMap]) -> dict[int, list[AffineMap]]:
+    found: dict[int, list[AffineMap]] = {}
+    for each in maps:
+        found.setdefault(each.table.shape[1], []).append(each)
+    return found
 
 
 def _chain(*functions: Function) -> Function:
@@ -307,7 +390,7 @@ def _groups(heads: Sequence[_Head], count: int) -> Iterator[list[_Head]]:
             yield sorted(group, key=lambda head: head.part.start or 0)
 
 
-def _distinct(maps: Iterable[AffineMap]) -> list[AffineMap]:
+def _distinct(maps: Sequence[AffineMap]) -> list[AffineMap]:
     return [*{id(each): each for each in maps}.values()]
 
 

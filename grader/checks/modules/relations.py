@@ -54,50 +54,44 @@ class Parameters:
 
     @cached_property
     def _sorted(self) -> Array:
-        every = [np.abs(value).ravel() for value in self.values]
-        return np.unique(np.concatenate([[-np.inf], *every, [np.inf]]))
+        return np.unique(np.concatenate([np.zeros(1), *(np.abs(value).ravel() for value in self.values)]))
 
     def _are(self, entries: Array) -> Array:
         """For each entry, whether it is zero or a parameter's, but for its sign."""
         sizes = np.abs(entries)
-        after = np.clip(np.searchsorted(self._sorted, sizes), 1, len(self._sorted) - 1)
-        nearest = np.minimum(self._sorted[after] - sizes, sizes - self._sorted[after - 1])
-        return (nearest <= self.tolerance) | (sizes <= self.tolerance)
+        nearest = self._sorted[_nearest(self._sorted, sizes)]
+        return np.asarray((np.abs(nearest - sizes) <= self.tolerance) | (sizes <= self.tolerance))
 
     def hold(self, matrix: Array, null: Array | None = None) -> Array | None:
         """The matrix, if all its entries are parameters, neither scaled nor mixed; None if they are not.
 
-        With `null`, a direction that the inputs do not have, any multiple of it may be added to each column: that is
-        left open where the inputs come from a LayerNorm.
+        With `null`, a direction that the inputs do not have, any multiple of it may be added to each column, which is
+        left open where the inputs come from a LayerNorm: then each column has to be a vector of some parameter.
         """
         if null is None:
             return matrix if self._are(matrix).all() else None
-        first, second, *_ = np.argsort(-np.abs(null))
-        signed = np.concatenate([self._sorted[1:-1], -self._sorted[1:-1]])
-        columns = []
-        for column in matrix.T:
-            steps = (signed - column[first]) / null[first]
-            steps = steps[self._are(column[second] + steps * null[second])]
-            moved = column + steps[:, None] * null  # (steps, entries)
-            right = moved[self._are(moved).all(axis=1)]
-            if not len(right):
-                return None
-            columns.append(right[0])
-        return np.stack(columns, axis=1)
+        vectors = [way for value in self.values for way in _vectors(value, len(matrix))]
+        if not vectors:
+            return None
+        every, null = np.concatenate(vectors), null / np.linalg.norm(null)
+        ours, theirs = (each - np.outer(each @ null, null) for each in (matrix.T, every))
+        one_number = np.cos(np.arange(len(null)))  # of each, by which its nearest is found
+        order = np.argsort(theirs @ one_number)
+        nearest = order[_nearest((theirs @ one_number)[order], ours @ one_number)]
+        return every[nearest].T if np.abs(theirs[nearest] - ours).max() <= 10 * self.tolerance else None
 
     def as_matrices(self, inputs: int, outputs: int) -> Iterator[Array]:
-        """Each whole parameter of so many numbers, either way round."""
+        """Each parameter of so many numbers, or piece of one that stacks several, either way round."""
         for value in self.values:
-            if value.ndim > 1 and value.size == inputs * outputs:
-                yield value.reshape(inputs, outputs)
-                yield value.reshape(outputs, inputs).T
+            for piece in _pieces(value, inputs * outputs):
+                yield piece.reshape(inputs, outputs)
+                yield piece.reshape(outputs, inputs).T
 
     def vector(self, wanted: Array, also: float = 0.0) -> tuple[int, int] | None:
         """Which parameter, and which row along any axis, is this vector; `also`: or what is left without this."""
         size = len(wanted)
         for number, value in enumerate(self.values):
-            ways = [np.moveaxis(value, axis, -1).reshape(-1, size) for axis in _axes(value, size)]
-            for way in ways or ([value.reshape(-1, size)] if value.size and value.size % size == 0 else []):
+            for way in _vectors(value, size):
                 for more in {0.0, also}:
                     near = np.isclose(way + more, wanted, rtol=1e-3, atol=1e-4).all(axis=1)  # a norm's ε shows
                     if near.any():
@@ -112,11 +106,13 @@ class Record:
         self.batch, self.tokens = batch, tokens
         self.tolerance = _SINGLE if recorded.single else _DOUBLE
         self.parameters = Parameters(parameters, self.tolerance / 10)
-        self.arrays = list(_with_turns_apart(recorded.values))
-        self._tables: dict[int, dict[bytes, Array]] = {}
-        for array in self.arrays:
+        self._arrays = list(_with_turns_apart(recorded))
+        made: dict[int, dict[bytes, tuple[Array, int]]] = {}
+        for array, line in self._arrays:
             for table in self._as_tables(array):
-                self._tables.setdefault(table.shape[1], {}).setdefault(np.round(table, 6).tobytes(), table)
+                made.setdefault(table.shape[1], {}).setdefault(np.round(table, 6).tobytes(), (table, line))
+        self._tables = {width: np.stack([table for table, _ in each.values()]) for width, each in made.items()}
+        self._lines = {width: [line for _, line in each.values()] for width, each in made.items()}
         self._affine: dict[bytes, tuple[list[AffineMap], Array | None, bool]] = {}
 
     def close(self, got: Array, want: Array) -> bool:
@@ -125,11 +121,22 @@ class Record:
             return False
         return bool(np.abs(got - want).max(initial=0) <= self.tolerance * max(1.0, np.abs(want).max(initial=0)))
 
-    def of_width(self, width: int) -> list[Array]:
-        return list(self._tables.get(width, {}).values())
+    def of_width(self, width: int) -> Array:
+        """All recorded tables of so many columns: (tables, rows, width)."""
+        return self._tables.get(width, np.empty((0, self.batch * self.tokens, width)))
 
     def has(self, table: Array) -> bool:
-        return any(self.close(table, other) for other in self.of_width(table.shape[1]))
+        return self._number(table) is not None
+
+    def line_of(self, table: Array) -> int:
+        """The line of the student's code that made it; 0 if that is not known."""
+        number = self._number(table)
+        return 0 if number is None else self._lines[table.shape[1]][number]
+
+    def _number(self, table: Array) -> int | None:
+        every = self.of_width(table.shape[1])
+        near = np.abs(every[:, 0] - table[0]).max(axis=1) <= self.tolerance * max(1.0, np.abs(table).max())
+        return next((int(number) for number in np.flatnonzero(near) if self.close(every[number], table)), None)
 
     @property
     def widths(self) -> list[int]:
@@ -168,8 +175,16 @@ class Record:
     @cached_property
     def weights(self) -> list[Array]:
         """All attention weights as (B, rows, columns): of each row, the entries are not negative and sum to one."""
-        found: dict[bytes, Array] = {}
-        for array in self.arrays:
+        return [weights for weights, _ in self._weights.values()]
+
+    def line_of_weights(self, weights: Array) -> int:
+        """The line of the student's code that made them."""
+        return self._weights[np.round(weights, 6).tobytes()][1]
+
+    @cached_property
+    def _weights(self) -> dict[bytes, tuple[Array, int]]:
+        found: dict[bytes, tuple[Array, int]] = {}
+        for array, line in self._arrays:
             if not array.size or array.size % (self.batch * self.tokens**2) or (array < 0).any():
                 continue
             for each in self._unfolded(array):
@@ -180,8 +195,8 @@ class Record:
                         for one in moved.reshape(-1, *moved.shape[-3:]):
                             for way in (one, one.swapaxes(-1, -2)):
                                 if np.allclose(way.sum(-1), 1):
-                                    found.setdefault(np.round(way, 6).tobytes(), way)
-        return list(found.values())
+                                    found.setdefault(np.round(way, 6).tobytes(), (way, line))
+        return found
 
     def affine_maps(self, *inputs: Array) -> list[AffineMap]:
         """All recorded T = Y W + b for the columns Y of these tables, narrow ones first."""
@@ -200,7 +215,7 @@ class Record:
             missing, found = len(size) - rank, []
             proves = rank < len(Y1) - _SPARE_ROWS  # else anything is an affine map of it
             for width in self.widths if proves else ():
-                every = np.stack(self.of_width(width))  # (tables, rows, width)
+                every = self.of_width(width)
                 solved = inverse @ every
                 off = np.abs(Y1 @ solved - every).max(axis=(1, 2))
                 largest = np.maximum(1.0, np.abs(every).max(axis=(1, 2)))
@@ -217,7 +232,7 @@ class Record:
         return self._affine[key]
 
     def learned_maps(self, *inputs: Array, width: int | None = None) -> list[AffineMap]:
-        """Those whose W is made of parameters as they are: layers, not what comes of scaling or chaining them."""
+        """Those whose W is made of parameters as they are, each once: layers, not what comes of scaling or chaining them."""
         every, null, undetermined = self._solved(inputs)
         Y = np.hstack(inputs)
         if undetermined:
@@ -226,7 +241,7 @@ class Record:
         for each in every:
             if width in (None, each.table.shape[1]):
                 matrix = self.parameters.hold(each.matrix, null)
-                if matrix is not None:
+                if matrix is not None and 2 * len(each.numbers) >= each.matrix[~each.idle].size:
                     found.append(self._with_rows_of_a_parameter(Y, replace(each, matrix=matrix)))
         return found
 
@@ -240,7 +255,7 @@ class Record:
         return replace(found, offset=(found.table - Y @ found.matrix).mean(axis=0))
 
     def _by_parameters(self, Y: Array, width: int | None) -> Iterator[AffineMap]:
-        """Where the values leave W open, because Y has more columns than its values determine: W is a whole parameter."""
+        """Where Y has more columns than its values determine: W is a parameter, or a piece of one."""
         for side in self.widths if width is None else [width]:
             for matrix in self.parameters.as_matrices(Y.shape[1], side):
                 made = Y @ matrix
@@ -250,11 +265,32 @@ class Record:
                         yield AffineMap(table, matrix, offset, np.zeros(len(matrix), bool))
 
 
-def _with_turns_apart(values: Sequence[Array]) -> Iterator[Array]:
-    """Each place's turns together, then each turn by itself."""
-    finite = [turns for turns in values if np.isfinite(turns).all()]
-    yield from (turns[0] if len(turns) == 1 else turns for turns in finite)
-    yield from (turn for turns in finite if len(turns) > 1 for turn in turns)
+def _with_turns_apart(recorded: Recorded) -> Iterator[tuple[Array, int]]:
+    """Each place's turns together, then each turn by itself, with its line."""
+    for turns, line in zip(recorded.values, recorded.lines, strict=True):
+        if np.isfinite(turns).all():
+            yield turns[0] if len(turns) == 1 else turns, line
+            yield from ((turn, line) for turn in turns if len(turns) > 1)
+
+
+def _vectors(parameter: Array, size: int) -> list[Array]:
+    """Those along each axis that is as long; any that follow each other, if all lies in one: (vectors, size)."""
+    ways = [np.moveaxis(parameter, axis, -1).reshape(-1, size) for axis in _axes(parameter, size)]
+    return ways or ([_pieces(parameter, size)] if parameter.ndim == 1 else [])
+
+
+def _pieces(parameter: Array, size: int) -> Array:
+    """What it is made of, one behind the other; all that it may be made of, if it has one axis: (pieces, size)."""
+    if parameter.ndim == 1 and parameter.size >= size:
+        return np.lib.stride_tricks.sliding_window_view(parameter, size)
+    return parameter.reshape(-1, size) if parameter.ndim > 1 and parameter.size % size == 0 else np.empty((0, size))
+
+
+def _nearest(ascending: Array, numbers: Array) -> Array:
+    """The place of the number that is nearest to each of these."""
+    after = np.clip(np.searchsorted(ascending, numbers), 1, len(ascending) - 1)
+    closer = numbers - ascending[after - 1] < ascending[after] - numbers
+    return np.where(closer, after - 1, after)
 
 
 def _axes(array: Array, side: int) -> list[int]:

@@ -75,9 +75,9 @@ class Workbench:
         """Every value that is computed on the way to the output for these inputs."""
         reply = replace(self, recording=True).ask(self.settings, self.values, [inputs], ())
         match reply["recorded"]:
-            case [{"values": list(values), "lines": list(lines), "complete": bool(complete), "single": bool(single)}] if (
-                len(values) == len(lines) and all(isinstance(line, int) for line in lines)
-            ):
+            case [
+                {"values": list(values), "lines": list(lines), "complete": bool(complete), "single": bool(single)}
+            ] if len(values) == len(lines) and all(isinstance(line, int) for line in lines):
                 return Recorded([numbers(value, self.name) for value in values], lines, complete, single)
         raise Crashed(f"{self.name} gave no values", code="no_outputs")
 

@@ -6,22 +6,21 @@ are kept, LayerNorms round the patches, behind the positions and at the end, one
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Literal
 
 import numpy as np
 
 from grader import Outcome, Partial, Student, StudentFile, check, difference, failed, needs_review, passed
 from grader.modules import trained
 from reference.mistakes.diagnosis import Diagnosis, all_of
-from reference.mistakes.encoder_blocks import ORDERS, POST, PRE
+from reference.mistakes.encoder_blocks import ORDERS
 from rubrics.module_recovery.blocks import Wanted
 from rubrics.module_recovery.layers import loose_vectors
 
 from ..public.image_bench import Sizes, is_batch_normed
 from ..public.patches import why_so_many
 from ..public.vit_form import NAME, ONE, made_probable, vit_bench
+from .encoder import Allowed
 from .recovery import block_properties
 from .vit_parts import CLASS_TOKEN, POOLS, Model, Recording, Tokens, Vector
 
@@ -29,10 +28,7 @@ from .vit_parts import CLASS_TOKEN, POOLS, Model, Recording, Tokens, Vector
 _ONE = Sizes(image=12, patch=4, channels=2, dim=20, depth=1, heads=5, classes=7)
 _DEEP = replace(_ONE, depth=3)
 _OTHER_IMAGES = 6
-_ORDERS = {"pre": PRE, "post": POST}
-Allowed = Mapping[Literal["order", "activation"], Sequence[str]]
-_ALLOWED: Allowed = {"order": ["pre", "post"], "activation": ["GELU", "ReLU"]}
-_ALIKE = {"GELU": ("GELU", "GELU by tanh", "SiLU")}  # what is near enough to go by one name
+_ALLOWED = Allowed(order=["pre", "post"], activation=["GELU", "ReLU", "GELU by tanh", "SiLU"])
 
 _NOT_PATCHES = Diagnosis(
     "its tokens are not its patches mapped linearly, with a class token and positions", "tokens_not_patches"
@@ -136,8 +132,7 @@ def vit_matches_its_equations(
     deep = _recording(student, file, name, _DEEP)
     if wrong := _of_one_size(one, deep):
         return wrong
-    activations = [each for kind in allow["activation"] for each in _ALIKE.get(kind, (kind,))]
-    wanted = Wanted(tuple(_ORDERS[order] for order in allow["order"]), tuple(activations))
+    wanted = allow.wanted
     found = _read(one, wanted)
     if isinstance(found, Diagnosis):
         message = f"{name} is not the model asked for; it looks as if {found}"
@@ -242,8 +237,7 @@ def _unread(one: Recording, deep: Recording, rng: np.random.Generator) -> Outcom
         return failed(message, code="positions_multiplied")
     added = sum(value.size for value in deep.bench.values.values()) - sum(value.size for value in one.bench.values.values())
     adds_blocks = added >= (_DEEP.depth - 1) * 6 * _ONE.dim**2
-    outcome = block_properties.of_a_vit(one.bench, rng, _ONE, adds_blocks, one.weighs_tokens)
-    return outcome if outcome.score == 0 else replace(outcome, message=f"{one.progress()}; {outcome.message}")
+    return block_properties.of_a_vit(one.bench, rng, _ONE, adds_blocks, one.weighs_tokens, one.progress())
 
 
 @check(group="values")

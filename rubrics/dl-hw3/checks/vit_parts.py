@@ -181,19 +181,22 @@ class Recording:
     def _recorded(self) -> Recorded:
         return self.bench.recorded((self.images,))
 
-    def _record(self, values: Sequence[Array], tokens: int) -> Record:
-        parameters = [self.bench.values[name] for name in self.names]
-        return Record(replace(self._recorded, values=list(values)), parameters, len(self.images), tokens)
+    def _record(self, tokens: int, shown: Callable[[Array], Array | None] = identity) -> Record:
+        """What was recorded, as far as it is shown, with so many rows for each image."""
+        pairs = zip(map(shown, self._recorded.values), self._recorded.lines, strict=True)
+        values, lines = zip(*((turns, line) for turns, line in pairs if turns is not None), strict=True)
+        recorded = replace(self._recorded, values=list(values), lines=list(lines))
+        return Record(recorded, [self.bench.values[name] for name in self.names], len(self.images), tokens)
 
     @cached_property
     def encoder(self) -> Record:
         """Tables with a row for each token."""
-        return self._record(self._recorded.values, self.sizes.patches + 1)
+        return self._record(self.sizes.patches + 1)
 
     @cached_property
     def _head_record(self) -> Record:
         """Tables with a row for each image."""
-        return self._record([turns for turns in self._recorded.values if np.squeeze(turns[0]).ndim == 2], 1)
+        return self._record(1, lambda turns: turns if np.squeeze(turns[0]).ndim == 2 else None)
 
     def sublayers(self, naming: bool) -> Sublayers:
         if naming not in self._sublayers:
@@ -278,7 +281,7 @@ class Recording:
 
     def _embedded(self) -> Iterator[tuple[Array, Function]]:
         """(B, N, D) made of patches, by an affine map of their pixels with parameters' numbers, perhaps normalised."""
-        record = self._record([_with_grids_as_rows(turns, self.sizes.side) for turns in self._recorded.values], self.sizes.patches)
+        record = self._record(self.sizes.patches, partial(_with_grids_as_rows, side=self.sizes.side))
         narrow, wide = (Sublayers(record, 1, width) for width in (self.sizes.pixels, self.sizes.dim))
         for by_column, order in product((False, True), range(6)):  # a LayerNorm of pixels knows their order
             cut = partial(self._cut, by_column=by_column, order=order)

@@ -54,10 +54,11 @@ def run_configured(
     switch = contextlib.nullcontext() if dropout else _without_dropout()
     with switch:
         module = built(file, name, config, precision)
-        return _run(module, parameters, inputs, cotangents, dtype, changes or [], tell)
+        return _run(file, module, parameters, inputs, cotangents, dtype, changes or [], tell)
 
 
 def _run(
+    file: str,
     module: Any,
     parameters: dict[str, Any],
     inputs: list[list[Any]],
@@ -77,7 +78,7 @@ def _run(
     watched = "given" in tell
     outputs, recorded, total = [], [], torch.zeros((), dtype=dtype)
     for number, tensors in enumerate(given):
-        record = IntermediateValues(module.parameters()) if "recorded" in tell else None
+        record = IntermediateValues(module.parameters(), file) if "recorded" in tell else None
         with torch.set_grad_enabled(bool(cotangents)), record or contextlib.nullcontext():
             for tensor in tensors:
                 tensor.requires_grad_(bool(cotangents))

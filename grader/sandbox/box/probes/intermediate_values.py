@@ -5,6 +5,7 @@ torch reports each operation to a dispatch mode, whoever asked for it: layers of
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import ExitStack
 from typing import Any
@@ -22,7 +23,8 @@ class IntermediateValues:
     Values of one place in a loop lie together, in the order of its turns: place by place, each value once.
     """
 
-    def __init__(self, parameters: Any) -> None:
+    def __init__(self, parameters: Any, file: str) -> None:
+        self._file = os.path.abspath(file)
         self.complete = True
         self.single = False  # whether something is computed in single precision
         self._parameters = {value.untyped_storage().data_ptr() for value in parameters}
@@ -44,7 +46,9 @@ class IntermediateValues:
             def __torch_dispatch__(mode, operation: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
                 line = _line()
                 parameters = tuple(
-                    (part.untyped_storage().data_ptr(), part.storage_offset()) for part in args if self._is_parameter(part)
+                    (part.untyped_storage().data_ptr(), part.storage_offset())
+                    for part in args
+                    if self._is_parameter(part)
                 )
                 for number, part in enumerate(args):  # before: some write into what they are given
                     self._keep(part, (line, str(operation), number, parameters))
@@ -64,12 +68,12 @@ class IntermediateValues:
         self._stack.close()
 
     def found(self) -> dict[str, Any]:
-        """For each place and shape an array with one row for each turn, and the line of the student's code."""
+        """For each place and shape an array with one row for each turn, and its line in the student's file."""
         import numpy as np
 
         return {
             "values": [np.stack(values) for values in self._places.values()],
-            "lines": [place[0] for place in self._places],
+            "lines": [line if file == self._file else 0 for (file, line), *_ in self._places],
             "complete": self.complete,
             "single": self.single,
         }
@@ -84,6 +88,8 @@ class IntermediateValues:
 
         if not isinstance(part, torch.Tensor) or not part.is_floating_point() or self._is_parameter(part):
             return
+        if part.numel() < 2:  # loops over pairs of tokens make one number at a time
+            return
         if self._values >= _MOST_VALUES or part.numel() > _MOST_OF_ONE or self._numbers > _MOST_NUMBERS:
             self.complete = False
             return
@@ -97,8 +103,9 @@ class IntermediateValues:
             self._places.setdefault((*place, value.shape), []).append(value.copy())
 
 
-def _line() -> int:
+def _line() -> tuple[str, int]:
+    """The file and the line of the student's code that asks for an operation."""
     frame = sys._getframe(2)
     while frame is not None and not student_code.is_own(frame.f_code.co_filename):
         frame = frame.f_back  # type: ignore[assignment]
-    return frame.f_lineno if frame is not None else 0
+    return (frame.f_code.co_filename, frame.f_lineno) if frame is not None else ("", 0)

@@ -45,7 +45,9 @@ def of_an_encoder(bench: Workbench, rng: np.random.Generator, width: int, needed
     return None
 
 
-def shown_of_an_encoder(bench: Workbench, rng: np.random.Generator, width: int, heads: int, hidden: int) -> Outcome:
+def shown_of_an_encoder(
+    bench: Workbench, rng: np.random.Generator, width: int, heads: int, hidden: int, why: str
+) -> Outcome:
     """Of a block that is all that `of_an_encoder` asks for: what else its behaviour refutes or shows."""
     x = rng.normal(size=(2, 6, width))
     if behaviour.weighs_all_alike(bench, rng, (x,), (3, 4), slice(0, 3)):
@@ -67,11 +69,11 @@ def shown_of_an_encoder(bench: Workbench, rng: np.random.Generator, width: int, 
         _NORMALISED: behaviour.is_normalised(bench.run((lone,)).outputs[0]),
     }
     left = "what its layers compute: the scale of the scores, the ReLU, both LayerNorms"
-    return judged_by_behaviour(shown, left, essential=behaviour.WEIGHED)
+    return judged_by_behaviour(shown, left, essential=behaviour.WEIGHED, why=why)
 
 
 def of_a_vit(
-    bench: Workbench, rng: np.random.Generator, sizes: Sizes, adds_blocks: bool, weighs_tokens: bool
+    bench: Workbench, rng: np.random.Generator, sizes: Sizes, adds_blocks: bool, weighs_tokens: bool, why: str
 ) -> Outcome:
     """It has learned numbers enough and its heads are split, or it fails; then what its behaviour shows."""
     x = sizes.images(rng, 2)
@@ -91,4 +93,4 @@ def of_a_vit(
         behaviour.SPLIT: same is False,
         "more depth adds as many blocks": adds_blocks,
     }
-    return judged_by_behaviour(shown, "what its blocks and its head compute", essential=behaviour.WEIGHED)
+    return judged_by_behaviour(shown, "what its blocks and its head compute", essential=behaviour.WEIGHED, why=why)
