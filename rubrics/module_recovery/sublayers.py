@@ -26,7 +26,7 @@ from reference.mistakes.encoder_blocks import (
     WITHOUT_SHIFT,
 )
 from reference.mistakes.mixing import NO_MAPS_OF_ITS_OWN, NO_OUTPUT, SELF_ATTENTION, Mix
-from reference.numpy_layers import Function, softmax
+from reference.numpy_layers import Function, identity, softmax
 
 WITHOUT_GAIN = next(kind for kind in NORMS if kind.code == "norm_without_gain")
 _NORMALISED = {kind: of for kind, of in NORMS.items() if kind not in (WITHOUT_GAIN, WITHOUT_SHIFT)}
@@ -163,7 +163,7 @@ class Sublayers:
 
     def _activations(self, h: Array) -> Iterator[tuple[str, Function, Array]]:
         """Recorded φ(h): those that have a name, or any in which close entries of h have close values."""
-        known = {name: of(h) for name, of in ACTIVATIONS.items()}
+        known = {name: of(h) for name, of in ACTIVATIONS.items() if self.naming or of is not identity}
         yield from ((name, ACTIVATIONS[name], after) for name, after in known.items() if self.record.has(after))
         if self.naming:
             steps = np.diff(np.sort(h, axis=0), axis=0)

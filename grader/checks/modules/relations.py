@@ -113,6 +113,7 @@ class Record:
                 made.setdefault(table.shape[1], {}).setdefault(np.round(table, 6).tobytes(), (table, line))
         self._tables = {width: np.stack([table for table, _ in each.values()]) for width, each in made.items()}
         self._lines = {width: [line for _, line in each.values()] for width, each in made.items()}
+        self._mixed: dict[int, tuple[Array, Array]] = {}
         self._affine: dict[bytes, tuple[list[AffineMap], Array | None, bool]] = {}
 
     def close(self, got: Array, want: Array) -> bool:
@@ -215,7 +216,10 @@ class Record:
             missing, found = len(size) - rank, []
             proves = rank < len(Y1) - _SPARE_ROWS  # else anything is an affine map of it
             for width in self.widths if proves else ():
-                every = self.of_width(width)
+                # A mixture of the columns of T is affine in Y, too: few tables are left by that.
+                mixtures, size_of = self._mixtures(width)
+                likely = np.abs(mixtures - Y1 @ (inverse @ mixtures)).max(axis=0) <= self.tolerance * width * size_of
+                every = self.of_width(width)[likely]
                 solved = inverse @ every
                 off = np.abs(Y1 @ solved - every).max(axis=(1, 2))
                 largest = np.maximum(1.0, np.abs(every).max(axis=(1, 2)))
@@ -230,6 +234,13 @@ class Record:
                 null[moving] = right[-1][:-1]
             self._affine[key] = (found, null, not proves or missing > 1)
         return self._affine[key]
+
+    def _mixtures(self, width: int) -> tuple[Array, Array]:
+        """Of each table one mixture of its columns, with weights up to 1, and the largest entry: (rows, tables)."""
+        if width not in self._mixed:
+            every = self.of_width(width)
+            self._mixed[width] = (every @ np.cos(np.arange(width))).T, np.maximum(1.0, np.abs(every).max(axis=(1, 2)))
+        return self._mixed[width]
 
     def learned_maps(self, *inputs: Array, width: int | None = None) -> list[AffineMap]:
         """Those whose W is made of parameters as they are, each once: layers, not what comes of scaling or chaining them."""
