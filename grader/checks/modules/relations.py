@@ -8,7 +8,7 @@ of a module that was given (B, N, D) is looked at as one table of B·N rows, wit
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
 
@@ -51,6 +51,7 @@ class Parameters:
 
     values: Sequence[Array]
     tolerance: float
+    _of_size: dict[int, tuple[Array, Array]] = field(default_factory=dict)
 
     @cached_property
     def _sorted(self) -> Array:
@@ -70,10 +71,9 @@ class Parameters:
         """
         if null is None:
             return matrix if self._are(matrix).all() else None
-        vectors = [way for value in self.values for way in _vectors(value, len(matrix))]
-        if not vectors:
+        every, null = self.vectors(len(matrix)), null / np.linalg.norm(null)
+        if not len(every):
             return None
-        every, null = np.concatenate(vectors), null / np.linalg.norm(null)
         ours, theirs = (each - np.outer(each @ null, null) for each in (matrix.T, every))
         one_number = np.cos(np.arange(len(null)))  # of each, by which its nearest is found
         order = np.argsort(theirs @ one_number)
@@ -87,16 +87,42 @@ class Parameters:
                 yield piece.reshape(inputs, outputs)
                 yield piece.reshape(outputs, inputs).T
 
+    def vectors(self, size: int) -> Array:
+        """All that are so long, along any axis of any parameter, one after the other: (vectors, size)."""
+        return self._vectors(size)[0]
+
+    def owners(self, size: int) -> Array:
+        """For each of them, which parameter it is of, and its number there: (vectors, 2)."""
+        return self._vectors(size)[1]
+
+    def _vectors(self, size: int) -> tuple[Array, Array]:
+        if size not in self._of_size:
+            ways = [np.concatenate([np.empty((0, size)), *_vectors(value, size)]) for value in self.values]
+            owners = [[number, row] for number, way in enumerate(ways) for row in range(len(way))]
+            self._of_size[size] = np.concatenate([np.empty((0, size)), *ways]), np.array(owners).reshape(-1, 2)
+        return self._of_size[size]
+
     def vector(self, wanted: Array, also: float = 0.0) -> tuple[int, int] | None:
-        """Which parameter, and which row along any axis, is this vector; `also`: or what is left without this."""
-        size = len(wanted)
-        for number, value in enumerate(self.values):
-            for way in _vectors(value, size):
-                for more in {0.0, also}:
-                    near = np.isclose(way + more, wanted, rtol=1e-3, atol=1e-4).all(axis=1)  # a norm's ε shows
-                    if near.any():
-                        return number, int(near.argmax())
+        """Which parameter, and which of its vectors, this is; `also`: or what is left of it without this."""
+        every = self.vectors(len(wanted))
+        for more in {0.0, also}:
+            near = np.isclose(every + more, wanted, rtol=1e-3, atol=1e-4).all(axis=1)  # a norm's ε shows
+            if near.any():
+                number, row = self.owners(len(wanted))[near.argmax()]
+                return int(number), int(row)
         return None
+
+    def summands(self, wanted: Array) -> list[int]:
+        """The one or two of the vectors whose sum or difference this is; none if there are none."""
+        every = self.vectors(len(wanted))
+        signed = np.concatenate([np.zeros((1, len(wanted))), every, -every])
+        order, rest, off = np.argsort(signed[:, 0]), wanted - signed, 10 * self.tolerance
+        starts, ends = (np.searchsorted(signed[order, 0], rest[:, 0] + way) for way in (-off, off))
+        for one in np.flatnonzero(ends > starts):
+            for other in order[starts[one] : ends[one]]:
+                if np.abs(signed[other] - rest[one]).max() <= off:
+                    return [int(number - 1) % len(every) for number in (one, other) if number]
+        return []
 
 
 class Record:

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from grader import Outcome, Partial, Student, StudentFile, check, difference, failed, needs_review, passed
-from grader.modules import trained
+from grader.modules import Parameters, trained
 from reference.mistakes.diagnosis import Diagnosis, all_of
 from reference.mistakes.encoder_blocks import ORDERS
 from rubrics.module_recovery.blocks import Wanted
@@ -22,7 +22,7 @@ from ..public.patches import why_so_many
 from ..public.vit_form import NAME, ONE, made_probable, vit_bench
 from .encoder import Allowed
 from .recovery import block_properties
-from .vit_parts import CLASS_TOKEN, POOLS, Model, Recording, Tokens, Vector
+from .vit_parts import CLASS_TOKEN, POOLS, Model, Recording
 
 # More pixels in a patch than features in a token, so that tokens determine every map; no two sides alike.
 _ONE = Sizes(image=12, patch=4, channels=2, dim=20, depth=1, heads=5, classes=7)
@@ -59,27 +59,24 @@ def vit_learns_class_token_and_positions(
     tokens = next(iter(one.tokens), None)
     if tokens is None or tokens.embed is None:
         return _other_tokens(one) or _unclear(name, "positions", partial)
-    rows = _made_of(one, tokens)
+    rows = one.summands(tokens.constant)
     patches = [row for place, row in enumerate(rows) if place != tokens.place]
     if not tokens.has_positions or not all(patches):
         return _not_learned(one, "table of positions", {_ONE.patches * _ONE.dim, (_ONE.patches + 1) * _ONE.dim})
     if not tokens.class_is_constant or not rows[tokens.place]:
         return _not_learned(one, "class token", {_ONE.dim})
-    gradients = one.bench.run((one.images,), cotangents=[rng.normal(size=one.logits.shape)]).gradients
-    used = {vector.name for row in rows for vector in row}
-    if not used <= set(one.bench.trainable):
+    owners = one.encoder.parameters.owners(_ONE.dim)
+    if not {one.names[owners[vector, 0]] for row in rows for vector in row} <= set(one.bench.trainable):
         message = f"the class token or the positions of {name} have requires_grad off, so they are never trained"
         return failed(message, code="requires_grad_off")
+    ran = one.bench.run((one.images,), cotangents=[rng.normal(size=one.logits.shape)])
+    slopes = [ran.gradients.get(key, np.zeros_like(one.bench.values[key])) for key in one.names]
+    reached = Parameters(slopes, 0).vectors(_ONE.dim).any(axis=1)
     for place, row in enumerate(rows):
-        if not all(vector.name in gradients and vector.of(gradients, _ONE.dim).any() for vector in row):
+        if not reached[row].all():
             what = "the class token" if place == tokens.place else "some of the positions"
             return failed(f"no gradient reaches {what} of {name}", code="no_gradient")
     return passed("class token and positions are trained, saved and moved with the module")
-
-
-def _made_of(one: Recording, tokens: Tokens) -> list[list[Vector]]:
-    """For each place, which parameters' vectors make what is added there; none where others do."""
-    return [one.vectors.summands(row) for row in tokens.constant]
 
 
 def _other_tokens(one: Recording) -> Outcome | None:
@@ -137,7 +134,7 @@ def vit_matches_its_equations(
     if isinstance(found, Diagnosis):
         message = f"{name} is not the model asked for; it looks as if {found}"
         return failed(message, evidence={"looks_like": found}, code=found.code)
-    if found is None or not all(_made_of(one, found.tokens)):
+    if found is None or not all(one.summands(found.tokens.constant)):
         return _unread(one, deep, rng)
     how = _stacked(one, deep, found, wanted)
     if isinstance(how, Diagnosis):

@@ -47,48 +47,6 @@ def _patches(z: Array, place: int) -> Array:
 
 
 @dataclass(frozen=True)
-class Vector:
-    """One of the vectors of a parameter along one of its axes; along none, a stretch of all its numbers."""
-
-    name: str
-    axis: int | None
-    number: int
-
-    @staticmethod
-    def table(value: Array, axis: int | None, size: int) -> Array:
-        return (value if axis is None else np.moveaxis(value, axis, -1)).reshape(-1, size)
-
-    def of(self, values: Mapping[str, Array], size: int) -> Array:
-        return np.asarray(self.table(values[self.name], self.axis, size)[self.number])
-
-
-class Vectors:
-    """All vectors among the parameters that are as long as a token."""
-
-    def __init__(self, values: Mapping[str, Array], size: int) -> None:
-        self._every: list[Vector] = []
-        tables = [np.zeros((1, size))]
-        for name, value in values.items():
-            axes: list[int | None] = [axis for axis, side in enumerate(value.shape) if side == size]
-            for axis in axes or ([None] if value.size % size == 0 else []):
-                tables.append(Vector.table(value, axis, size))
-                self._every += [Vector(name, axis, number) for number in range(len(tables[-1]))]
-        plain = np.concatenate(tables)
-        self._signed = np.concatenate([plain, -plain[1:]])
-        self._order = np.argsort(self._signed[:, 0])
-
-    def summands(self, wanted: Array) -> list[Vector]:
-        """The one or two whose sum or difference this is; none if there are none."""
-        first, rest = self._signed[self._order, 0], wanted - self._signed
-        starts, ends = (np.searchsorted(first, rest[:, 0] + off) for off in (-1e-4, 1e-4))
-        for one in np.flatnonzero(ends > starts):
-            for other in self._order[starts[one] : ends[one]]:
-                if np.abs(self._signed[other] - rest[one]).max() < 1e-4:
-                    return [self._every[(number - 1) % len(self._every)] for number in (one, other) if number]
-        return []
-
-
-@dataclass(frozen=True)
 class Tokens:
     """z₀ = [class; E] + P; without `embed`, it is not known how its patches are made."""
 
@@ -174,10 +132,6 @@ class Recording:
         return list(self.bench.fresh)
 
     @cached_property
-    def vectors(self) -> Vectors:
-        return Vectors(self.bench.values, self.sizes.dim)
-
-    @cached_property
     def _recorded(self) -> Recorded:
         return self.bench.recorded((self.images,))
 
@@ -203,6 +157,10 @@ class Recording:
             self._sublayers[naming] = Sublayers(self.encoder, self.sizes.heads, self.sizes.dim, naming=naming)
         return self._sublayers[naming]
 
+    def summands(self, rows: Array) -> list[list[int]]:
+        """For each row the vectors among the parameters whose sum it is; none where something else is added."""
+        return [self.encoder.parameters.summands(row) for row in rows]
+
     def norms_of(self, block: Explanation) -> list[object]:
         """Where the parameters of its LayerNorms are."""
         learned = [place for name in ("one", "two") if name in block.parts for place in block.parts[name].learned]
@@ -226,7 +184,7 @@ class Recording:
         for tokens in self.tokens:
             for table in self.encoder.of_width(self.sizes.dim) if tokens.embed else ():
                 factors = self.encoder.sequences(table / tokens.table)
-                if self._stays(factors) and all(map(self.vectors.summands, factors[0])):
+                if self._stays(factors) and all(self.summands(factors[0])):
                     return True
         return False
 
@@ -249,8 +207,7 @@ class Recording:
         """What may stand at the start of the encoder: first what has positions, and is made of parameters."""
 
         def likely(tokens: Tokens) -> tuple[bool, bool, int]:
-            learned = sum(bool(self.vectors.summands(row)) for row in tokens.constant)
-            return tokens.has_positions, tokens.class_is_constant, learned
+            return tokens.has_positions, tokens.class_is_constant, sum(map(bool, self.summands(tokens.constant)))
 
         return sorted(self._tokens(), key=likely, reverse=True) or list(self._other_tokens())
 
