@@ -178,8 +178,9 @@ class Sublayers:
 
     def _attentions(self, u: Array) -> Iterator[Part]:
         every = self.record.learned_maps(u)
-        yield from self._by_weights(every)
-        if self.naming:
+        found = list(self._by_weights(every))
+        yield from found
+        if self.naming and all(NO_OUTPUT in part.mistakes for part in found):
             itself = AffineMap(u, np.eye(u.shape[1]), np.zeros(u.shape[1]), np.zeros(u.shape[1], bool))
             active = [replace(each, table=np.maximum(each.table, 0)) for each in every]
             yield from self._by_weights([itself], (NO_MAPS_OF_ITS_OWN,))

@@ -82,7 +82,8 @@ class Parameters:
 
     def as_matrices(self, inputs: int, outputs: int) -> Iterator[Array]:
         """Each parameter of so many numbers, or piece of one that stacks several, either way round."""
-        for value in self.values:
+        tables = [value for value in self.values if value.ndim > 1]
+        for value in tables or self.values:
             for piece in _pieces(value, inputs * outputs):
                 yield piece.reshape(inputs, outputs)
                 yield piece.reshape(outputs, inputs).T
@@ -269,7 +270,7 @@ class Record:
         return self._mixed[width]
 
     def learned_maps(self, *inputs: Array, width: int | None = None) -> list[AffineMap]:
-        """Those whose W is made of parameters as they are, each once: layers, not what comes of scaling or chaining them."""
+        """Those whose W is made of parameters as they are, each once: no layers that are scaled or chained."""
         every, null, undetermined = self._solved(inputs)
         Y = np.hstack(inputs)
         if undetermined:
@@ -294,12 +295,12 @@ class Record:
     def _by_parameters(self, Y: Array, width: int | None) -> Iterator[AffineMap]:
         """Where Y has more columns than its values determine: W is a parameter, or a piece of one."""
         for side in self.widths if width is None else [width]:
+            every = self.of_width(side)
+            largest = np.maximum(1.0, np.abs(every).max(axis=(1, 2), initial=0))
             for matrix in self.parameters.as_matrices(Y.shape[1], side):
-                made = Y @ matrix
-                for table in self.of_width(side):
-                    offset = (table - made).mean(axis=0)
-                    if self.close(made + offset, table):
-                        yield AffineMap(table, matrix, offset, np.zeros(len(matrix), bool))
+                left = every - Y @ matrix
+                for number in np.flatnonzero(np.ptp(left, axis=1).max(axis=1) <= self.tolerance * largest):
+                    yield AffineMap(every[number], matrix, left[number].mean(axis=0), np.zeros(len(matrix), bool))
 
 
 def _with_turns_apart(recorded: Recorded) -> Iterator[tuple[Array, int]]:

@@ -147,23 +147,6 @@ def one_token_fits(
     return []
 
 
-def right_fits(
-    anatomy: Anatomy, wanted: Wanted, x: Array, output: Array, tails: Tails = _nothing_follows
-) -> Iterator[OneToken]:
-    """Those of right variants, one after the other: whoever finds that one of them is all right needs no more.
-
-    Layers whose names fit come first, with every variant, so that most right blocks are found by a few tries.
-    """
-    if anatomy.is_too_much:
-        return
-    right, _ = variants(wanted.orders, wanted.activations)
-    for choice in _choices(anatomy, tails):
-        if choice[1] or not wanted.output:
-            for variant in right:
-                fits = _of_variant(anatomy, variant, [choice])
-                yield from (fit for fit in fits if agree(fit.finish(fit.run(x)), output))
-
-
 def _is_plain(choice: _Choice) -> bool:
     """Heads in blocks of features, parts wherever: who makes a mistake has not also chosen an unusual layout."""
     return all(found is None or "feature" not in found.layout[:-1] for found in choice[:2])
