@@ -63,19 +63,21 @@ class Parameters:
         nearest = self._sorted[_nearest(self._sorted, sizes)]
         return np.asarray((np.abs(nearest - sizes) <= self.tolerance) | (sizes <= self.tolerance))
 
-    def hold(self, matrix: Array, null: Array | None = None) -> Array | None:
+    def hold(self, matrix: Array, null: Array | None = None, idle: Array | None = None) -> Array | None:
         """The matrix, if all its entries are parameters, neither scaled nor mixed; None if they are not.
 
         With `null`, a direction that the inputs do not have, any multiple of it may be added to each column, which is
-        left open where the inputs come from a LayerNorm: then each column has to be a vector of some parameter.
+        left open where the inputs come from a LayerNorm: then each column has to be a vector of some parameter. Entries
+        for `idle` inputs, which never moved, are not known.
         """
         if null is None:
             return matrix if self._are(matrix).all() else None
         every, null = self.vectors(len(matrix)), null / np.linalg.norm(null)
         if not len(every):
             return None
-        ours, theirs = (each - np.outer(each @ null, null) for each in (matrix.T, every))
-        one_number = np.cos(np.arange(len(null)))  # of each, by which its nearest is found
+        known = np.ones(len(null), bool) if idle is None else ~idle
+        ours, theirs = ((each - np.outer(each @ null, null))[:, known] for each in (matrix.T, every))
+        one_number = np.cos(np.arange(len(null)))[known]  # of each, by which its nearest is found
         order = np.argsort(theirs @ one_number)
         nearest = order[_nearest((theirs @ one_number)[order], ours @ one_number)]
         return every[nearest].T if np.abs(theirs[nearest] - ours).max() <= 10 * self.tolerance else None
@@ -278,9 +280,10 @@ class Record:
         found = []
         for each in every:
             if width in (None, each.table.shape[1]):
-                matrix = self.parameters.hold(each.matrix, null)
+                matrix = self.parameters.hold(each.matrix, null, each.idle)
                 if matrix is not None and 2 * len(each.numbers) >= each.matrix[~each.idle].size:
-                    found.append(self._with_rows_of_a_parameter(Y, replace(each, matrix=matrix)))
+                    idle = each.idle & (null is None)  # else its columns are vectors of parameters, with all entries
+                    found.append(self._with_rows_of_a_parameter(Y, replace(each, matrix=matrix, idle=idle)))
         return found
 
     def _with_rows_of_a_parameter(self, Y: Array, found: AffineMap) -> AffineMap:

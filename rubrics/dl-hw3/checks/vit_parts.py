@@ -24,7 +24,7 @@ from rubrics.module_recovery.sublayers import Part, Sublayers
 
 from ..public.image_bench import ImageBench, Sizes, on_images
 
-_IMAGES = 13  # no other side is as long; 130 rows of tokens are more than the unknowns of a layer of 4·dim units
+_IMAGES = 11  # no other side is as long; 110 rows of tokens are more than the unknowns of a layer of 4·dim units
 _HEAD_ACTIVATIONS = ("tanh", "GELU", "ReLU", "GELU by tanh", "SiLU")
 _BEHIND_HEAD = "activation_behind_head"
 
