@@ -309,7 +309,8 @@ class Sublayers:
 
     def _mixed_by(self, mistake: Diagnosis, mix: Mix, *maps: AffineMap) -> Iterator[Part]:
         q, k, v = (self.record.sequences(each.table) for each in maps)
-        mixed = mix(q, k, v, self.heads)
+        with np.errstate(over="ignore", invalid="ignore"):  # as mistakes do
+            mixed = mix(q, k, v, self.heads)
         if mixed.shape != v.shape or not self.record.has(table := self.record.table(mixed)):
             return
         named = (mistake,) if mistake else ()

@@ -236,6 +236,8 @@ class Record:
         """Likewise, and the direction of its inputs, if there is one, in which a map is not determined."""
         Y = np.hstack(inputs)
         key = np.round(Y, 6).tobytes()
+        if not np.isfinite(Y).all():
+            return [], None, False
         if key not in self._affine:
             moving = np.ptp(Y, axis=0) > 1e-12  # units that are always off tell nothing
             Y1 = np.hstack([Y[:, moving], np.ones((len(Y), 1))])

@@ -13,7 +13,7 @@ import numpy as np
 from grader import Outcome, Partial, Student, StudentFile, check, difference, failed, needs_review, passed
 from grader.modules import Parameters, trained
 from reference.mistakes.diagnosis import Diagnosis, all_of
-from reference.mistakes.encoder_blocks import ORDERS
+from reference.mistakes.encoder_blocks import ORDERS, UNBIASED
 from rubrics.module_recovery.blocks import Wanted
 from rubrics.module_recovery.layers import loose_vectors
 
@@ -28,6 +28,7 @@ from .vit_parts import CLASS_TOKEN, POOLS, Model, Recording
 _ONE = Sizes(image=12, patch=4, channels=2, dim=20, depth=1, heads=5, classes=7)
 _DEEP = replace(_ONE, depth=3)
 _OTHER_IMAGES = 6
+_BLOCK = 6 * _ONE.dim**2  # numbers that a block has at least
 _ALLOWED = Allowed(order=["pre", "post"], activation=["GELU", "ReLU", "GELU by tanh", "SiLU"])
 
 _NOT_PATCHES = Diagnosis(
@@ -52,15 +53,17 @@ def vit_learns_class_token_and_positions(
     *,
     file: StudentFile,
     name: str = NAME,
-    partial: Partial = Partial(class_token_unclear="1/2", positions_unclear="1/2"),
+    partial: Partial = Partial(positions_unclear="1/2"),
 ) -> Outcome:
     """Class token and positions are parameters: drawn once, saved and moved with the module, used, and trained."""
     one = _recording(student, file, name, _ONE)
     tokens = next(iter(one.tokens), None)
-    if tokens is None or tokens.embed is None:
-        return _other_tokens(one) or _unclear(name, "positions", partial)
+    if tokens is None or (tokens.embed is None and not tokens.has_positions):
+        return _other_tokens(one) or _not_used(one, "class token", {_ONE.dim}) or _unclear(name, partial)
     rows = one.summands(tokens.constant)
     patches = [row for place, row in enumerate(rows) if place != tokens.place]
+    if one.multiplies_by_positions:  # which another check minds
+        return passed("class token and positions are parameters")
     if not tokens.has_positions or not all(patches):
         return _not_learned(one, "table of positions", {_ONE.patches * _ONE.dim, (_ONE.patches + 1) * _ONE.dim})
     if not tokens.class_is_constant or not rows[tokens.place]:
@@ -82,7 +85,7 @@ def vit_learns_class_token_and_positions(
 def _other_tokens(one: Recording) -> Outcome | None:
     """If it makes another number of tokens."""
     count = one.count_of_tokens
-    if count in (None, _ONE.patches + 1):
+    if count in (0, _ONE.patches + 1):
         return None
     why, code = why_so_many(count - 1, _ONE)
     many = f"{count - 1} token{'s' * (count != 2)}"
@@ -90,19 +93,27 @@ def _other_tokens(one: Recording) -> Outcome | None:
     return failed(message, code=code)
 
 
-def _unclear(name: str, what: str, partial: Partial) -> Outcome:
-    code = f"{what.replace(' ', '_')}_unclear"
-    message = f"how the {what} of {name} get into its tokens was not understood. A TA decides about class token and positions"
-    return needs_review(message, partial[code], code=code)
+def _unclear(name: str, partial: Partial) -> Outcome:
+    message = (
+        f"how positions get into the tokens of {name} was not understood. A TA decides about class token and positions"
+    )
+    return needs_review(message, partial["positions_unclear"], code="positions_unclear")
+
+
+def _not_used(one: Recording, what: str, sizes: set[int]) -> Outcome | None:
+    """If a parameter that could be it has no influence."""
+    bench = one.bench
+    vectors = loose_vectors(bench.values, _ONE.dim)
+    candidates = vectors if _ONE.dim in sizes else [key for key, value in bench.values.items() if value.size in sizes]
+    if set(candidates) <= bench.influential(np.random.default_rng(0), (one.images[:2],)):
+        return None
+    return failed(f"{bench.name} has a {what}, but its output does not depend on it", code="parameter_unused")
 
 
 def _not_learned(one: Recording, what: str, sizes: set[int]) -> Outcome:
+    if unused := _not_used(one, what, sizes):
+        return unused
     bench = one.bench
-    used = bench.influential(np.random.default_rng(0), (one.images[:2],))
-    vectors = loose_vectors(bench.values, _ONE.dim)
-    candidates = vectors if _ONE.dim in sizes else [key for key, value in bench.values.items() if value.size in sizes]
-    if set(candidates) - used:
-        return failed(f"{bench.name} has a {what}, but its output does not depend on it", code="parameter_unused")
     lengths = [int(np.prod(shape)) for shape in bench.buffers.values() if _ONE.dim in shape]
     if any(length in sizes or length > max(sizes) > _ONE.dim for length in lengths):
         message = f"the {what} of {bench.name} is a buffer: saved, but never trained; make it an nn.Parameter"
@@ -117,7 +128,13 @@ def _not_learned(one: Recording, what: str, sizes: set[int]) -> Outcome:
 
 @check(group="values", compares=True)
 def vit_matches_its_equations(
-    student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = NAME, allow: Allowed = _ALLOWED
+    student: Student,
+    rng: np.random.Generator,
+    *,
+    file: StudentFile,
+    name: str = NAME,
+    allow: Allowed = _ALLOWED,
+    partial: Partial = Partial(unbiased_variance="9/10"),
 ) -> Outcome:
     """[class; patches] + positions through `depth` encoder blocks, the class token through the head: by values."""
     one = _recording(student, file, name, _ONE)
@@ -127,7 +144,7 @@ def vit_matches_its_equations(
     if wrong := made_probable(name, one.logits):
         return wrong
     deep = _recording(student, file, name, _DEEP)
-    if wrong := _of_one_size(one, deep):
+    if wrong := _of_wrong_size(one, deep):
         return wrong
     wanted = allow.wanted
     found = _read(one, wanted)
@@ -142,11 +159,12 @@ def vit_matches_its_equations(
         return failed(message, code=how.code)
     if how is None or not all(_agrees(each, recording, rng) for each, recording in ((found, one), (how, deep))):
         return _unread(one, deep, rng)
+    if slips := found.mistakes(wanted):
+        message = f"{name} is right but for a small slip: {slips[0]}"
+        return partial.applied(failed(message, evidence={"looks_like": slips}, code=slips[0].code))
     ((order, activation),) = found.kinds
-    return passed(
-        "right with one block and with three",
-        evidence={"judged_by": "values", "order": order, "activation": activation},
-    )
+    evidence = {"judged_by": "values", "order": order, "activation": activation}
+    return passed("right with one block and with three", evidence=evidence)
 
 
 def _agrees(model: Model, recording: Recording, rng: np.random.Generator) -> bool:
@@ -154,15 +172,18 @@ def _agrees(model: Model, recording: Recording, rng: np.random.Generator) -> boo
     return model.agrees_with(images, recording.bench.run((images,)).outputs[0])
 
 
-def _of_one_size(one: Recording, deep: Recording) -> Outcome | None:
-    """With as many parameters whatever its depth: it runs the same blocks more often, or depth does nothing."""
+def _of_wrong_size(one: Recording, deep: Recording) -> Outcome | None:
+    """With too few parameters for a block, or as many whatever its depth."""
     name, bench = one.bench.name, one.bench
     shapes = [{key: value.shape for key, value in each.bench.values.items()} for each in (one, deep)]
-    if shapes[0] != shapes[1]:
-        return None
-    if sum(value.size for value in bench.values.values()) < 6 * _ONE.dim**2:
+    too_few = sum(value.size for value in bench.values.values()) < _BLOCK
+    if too_few and shapes[0] != shapes[1]:
+        return failed(f"{name} has no block where depth is 1", code="wrong_block_count")
+    if too_few:
         message = f"{name} has no parameters of its blocks: a plain list hides them; keep them in an nn.ModuleList"
         return failed(message, code="blocks_in_plain_list")
+    if shapes[0] != shapes[1]:
+        return None
     once, more = (each.bench.run((one.images,), values=bench.values).outputs[0] for each in (one, deep))
     if difference(once, more) is None:
         message = f"depth has no influence on {name}: it has as many blocks with depth 3 as with depth 1"
@@ -182,10 +203,10 @@ def _read(one: Recording, wanted: Wanted) -> Model | Diagnosis | None:
     ):
         for model in one.models(orders, 1 if naming else 2, pools, naming):
             if len(model.blocks) != 1:
-                other_count = len(model.blocks)
+                other_count = None if one.ignores_images else len(model.blocks)
                 continue
             mistakes = model.mistakes(wanted)
-            if not mistakes and model.tokens.embed:
+            if set(mistakes) <= {UNBIASED} and model.tokens.embed:
                 return model
             mistakes = mistakes or [_NOT_PATCHES]
             if fewest is None or len(mistakes) < len(fewest):
@@ -203,8 +224,14 @@ def _stacked(one: Recording, deep: Recording, found: Model, wanted: Wanted) -> M
     (block,) = found.blocks
     first = one.norms_of(block)  # as the first of several blocks has them, too
     said: Diagnosis | None = None
-    for model in deep.models([block.order], _DEEP.depth, [CLASS_TOKEN]):
-        if model.mistakes(wanted) or not model.kinds <= found.kinds or not model.tokens.embed or not model.blocks:
+    slips = found.mistakes(wanted)
+    for model in deep.models([block.order], _DEEP.depth, [CLASS_TOKEN], naming=bool(slips)):
+        if (
+            model.mistakes(wanted) != slips
+            or not model.kinds <= found.kinds
+            or not model.tokens.embed
+            or not model.blocks
+        ):
             continue
         names = [deep.norms_of(each) for each in model.blocks]
         if model.uses_a_layer_twice:
@@ -232,8 +259,10 @@ def _unread(one: Recording, deep: Recording, rng: np.random.Generator) -> Outcom
     if one.multiplies_by_positions:
         message = f"the positions of {name} are multiplied with the tokens; they are to be added"
         return failed(message, code="positions_multiplied")
-    added = sum(value.size for value in deep.bench.values.values()) - sum(value.size for value in one.bench.values.values())
-    adds_blocks = added >= (_DEEP.depth - 1) * 6 * _ONE.dim**2
+    added = sum(value.size for value in deep.bench.values.values()) - sum(
+        value.size for value in one.bench.values.values()
+    )
+    adds_blocks = added >= (_DEEP.depth - 1) * _BLOCK
     return block_properties.of_a_vit(one.bench, rng, _ONE, adds_blocks, one.weighs_tokens, one.progress())
 
 

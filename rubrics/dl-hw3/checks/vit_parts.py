@@ -7,7 +7,7 @@ token). E may come from a LayerNorm and go through one, and so may z₀ and what
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import combinations, product
@@ -148,6 +148,11 @@ class Recording:
         return self._record(self.sizes.patches + 1)
 
     @cached_property
+    def _patches_record(self) -> Record:
+        """Tables with a row for each patch."""
+        return self._record(self.sizes.patches, partial(_with_grids_as_rows, side=self.sizes.side))
+
+    @cached_property
     def _head_record(self) -> Record:
         """Tables with a row for each image."""
         return self._record(1, lambda turns: turns if np.squeeze(turns[0]).ndim == 2 else None)
@@ -172,6 +177,10 @@ class Recording:
         shapes = [turns.shape[1:] for turns in self._recorded.values]
         counts = Counter(s[1] for s in shapes if len(s) == 3 and s[::2] == (len(self.images), self.sizes.dim))
         return max(counts, key=lambda count: counts[count], default=0)
+
+    @cached_property
+    def ignores_images(self) -> bool:
+        return self._stays(self.logits)
 
     @property
     def weighs_tokens(self) -> bool:
@@ -199,7 +208,9 @@ class Recording:
         for y in (y for part in attentions for y in (z + part.output, part.output)):
             for u in (v for n in _with_norm(sublayers, y) for v in _with_norm(sublayers, n.output)):
                 if sublayers.networks(u.output):
-                    return "patches, attention and feed-forward network were found; how block and head join them was not"
+                    return (
+                        "patches, attention and feed-forward network were found; how block and head join them was not"
+                    )
         return "patches and attention were found; no feed-forward network of two layers with a known activation was"
 
     @cached_property
@@ -209,12 +220,13 @@ class Recording:
         def likely(tokens: Tokens) -> tuple[bool, bool, int]:
             return tokens.has_positions, tokens.class_is_constant, sum(map(bool, self.summands(tokens.constant)))
 
-        return sorted(self._tokens(), key=likely, reverse=True) or list(self._other_tokens())
+        every = list(self._tokens(self._embedded())) or list(self._tokens(self._other_patches()))
+        return sorted(every, key=likely, reverse=True) or list(self._other_tokens())
 
-    def _tokens(self) -> Iterator[Tokens]:
+    def _tokens(self, patches: Iterable[tuple[Array, Function | None]]) -> Iterator[Tokens]:
         places = range(self.sizes.patches + 1)
         tables = [self.encoder.sequences(table) for table in self.encoder.of_width(self.sizes.dim)]
-        for embedded, embed in self._embedded():
+        for embedded, embed in patches:
             for z in tables:
                 constant = [place for place in places if self._stays(z[:, place])]
                 for place in constant or (0, places[-1]):
@@ -236,9 +248,13 @@ class Recording:
         """Whether it is the same for all images."""
         return bool(np.ptp(values, axis=0).max() <= self.encoder.tolerance * max(1.0, np.abs(values).max()))
 
+    def _other_patches(self) -> Iterator[tuple[Array, None]]:
+        record = self._patches_record
+        yield from ((record.sequences(table), None) for table in record.of_width(self.sizes.dim))
+
     def _embedded(self) -> Iterator[tuple[Array, Function]]:
         """(B, N, D) made of patches, by an affine map of their pixels with parameters' numbers, perhaps normalised."""
-        record = self._record(self.sizes.patches, partial(_with_grids_as_rows, side=self.sizes.side))
+        record = self._patches_record
         narrow, wide = (Sublayers(record, 1, width) for width in (self.sizes.pixels, self.sizes.dim))
         for by_column, order in product((False, True), range(6)):  # a LayerNorm of pixels knows their order
             cut = partial(self._cut, by_column=by_column, order=order)
@@ -251,13 +267,17 @@ class Recording:
     def _cut(self, images: Array, by_column: bool, order: int) -> Array:
         return list(self.sizes.cut(images, by_column))[order]
 
-    def models(self, orders: Sequence[Diagnosis], most: int, pools: Sequence[Diagnosis], naming: bool = False) -> Iterator[Model]:
+    def models(
+        self, orders: Sequence[Diagnosis], most: int, pools: Sequence[Diagnosis], naming: bool = False
+    ) -> Iterator[Model]:
         """Every way to get from the tokens to the logits, by up to so many blocks; more of them first."""
         sublayers = self.sublayers(naming)
         for tokens in self.tokens:
             for first in _with_norm(sublayers, tokens.table):
                 for blocks, z in self._stacks(sublayers, first.output, orders, most):
-                    for last, read in product(_with_norm(sublayers, z), pools):  # the mean of all is normed or their norms'
+                    for last, read in product(
+                        _with_norm(sublayers, z), pools
+                    ):  # the mean of all is normed or their norms'
                         for head in self._heads(POOLS[read](self.encoder.sequences(last.output), tokens.place)):
                             yield Model(tokens, first, blocks, last, read, head)
 
@@ -271,6 +291,9 @@ class Recording:
 
     def _heads(self, t: Array) -> Iterator[Part]:
         """logits = W u + b or W₂ φ(W₁ u + b₁) + b₂, with u = t or LN(t); t has a row for each image."""
+        if self.ignores_images:  # then blocks can be named, but no head is known
+            yield Part(self.logits, lambda x: np.full_like(x, np.nan))
+            return
         record = self._head_record
         inner, outer = (Sublayers(record, 1, width) for width in (self.sizes.dim, self.sizes.classes))
         for norm in _with_norm(inner, t):
