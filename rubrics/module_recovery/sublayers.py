@@ -239,8 +239,9 @@ class Sublayers:
         """Whether this is recorded, by itself or as a head's share of a table."""
         rows, width = part.shape
         tables = self.record.of_width(self.heads * width).reshape(-1, rows, self.heads, width)
-        off = np.abs(tables - part[:, None]).max(axis=(1, 3), initial=0)
-        return self.record.has(part) or bool((off <= self.record.tolerance * max(1, np.abs(part).max())).any())
+        first = np.abs(tables[:, 0] - part[0]).max(axis=-1) <= self.record.tolerance * max(1, np.abs(part).max())
+        near = (tables[table, :, head] for table, head in np.argwhere(first))
+        return self.record.has(part) or any(self.record.close(each, part) for each in near)
 
     def _mixed(self, heads: Sequence[_Head], values: Sequence[_Values]) -> list[Array]:
         """A V of each head."""
