@@ -1,7 +1,7 @@
 """The ViT of 2.5: patches, class token, learned positions, encoder, head; judged by what it computes on the way.
 
-Left open: pre-norm or post-norm, GELU or ReLU, where the class token stands and whether it has a position, how positions
-are kept, LayerNorms round the patches, behind the positions and at the end, one layer or two in the head.
+Left open: pre-norm or post-norm, GELU or ReLU, where the class token stands and whether it has a position, how
+positions are kept, LayerNorms round the patches, behind the positions and at the end, one layer or two in the head.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from grader import Outcome, Partial, Student, StudentFile, check, difference, failed, needs_review, passed
+from grader import Outcome, Partial, Student, StudentFile, check, difference, failed, needs_review, passed, shape
 from grader.modules import Parameters, trained
 from reference.mistakes.diagnosis import Diagnosis, all_of
 from reference.mistakes.encoder_blocks import ORDERS, UNBIASED
@@ -30,10 +30,6 @@ _DEEP = replace(_ONE, depth=3)
 _OTHER_IMAGES = 6
 _BLOCK = 6 * _ONE.dim**2  # numbers that a block has at least
 _ALLOWED = Allowed(order=["pre", "post"], activation=["GELU", "ReLU", "GELU by tanh", "SiLU"])
-
-_NOT_PATCHES = Diagnosis(
-    "its tokens are not its patches mapped linearly, with a class token and positions", "tokens_not_patches"
-)
 
 
 def _recording(student: Student, file: str, name: str, sizes: Sizes) -> Recording:
@@ -138,9 +134,10 @@ def vit_matches_its_equations(
 ) -> Outcome:
     """[class; patches] + positions through `depth` encoder blocks, the class token through the head: by values."""
     one = _recording(student, file, name, _ONE)
-    wrong_shape = f"{name} should give one logit for each of {_ONE.classes} classes"
-    if one.logits.shape != (len(one.images), _ONE.classes):
-        return failed(wrong_shape, f"it gives {one.logits.shape}", code="wrong_output_shape")
+    want = (len(one.images), _ONE.classes)
+    if one.logits.shape != want:
+        message = f"{name} should turn {shape(one.images.shape)} into {shape(want)}"
+        return failed(message, f"it gives {shape(one.logits.shape)}", code="wrong_output_shape")
     if wrong := made_probable(name, one.logits):
         return wrong
     deep = _recording(student, file, name, _DEEP)
@@ -149,8 +146,10 @@ def vit_matches_its_equations(
     wanted = allow.wanted
     found = _read(one, wanted)
     if isinstance(found, Diagnosis):
-        message = f"{name} is not the model asked for; it looks as if {found}"
-        return failed(message, evidence={"looks_like": found}, code=found.code)
+        return failed(f"{name} is not the model asked for: {found}", code=found.code)
+    mistakes = found.mistakes(wanted) if found else []
+    if found and mistakes not in ([], [UNBIASED]):
+        return _named(name, "is not the model asked for; it looks as if", mistakes, found.line(wanted))
     if found is None or not all(one.summands(found.tokens.constant)):
         return _unread(one, deep, rng)
     how = _stacked(one, deep, found, wanted)
@@ -159,12 +158,17 @@ def vit_matches_its_equations(
         return failed(message, code=how.code)
     if how is None or not all(_agrees(each, recording, rng) for each, recording in ((found, one), (how, deep))):
         return _unread(one, deep, rng)
-    if slips := found.mistakes(wanted):
-        message = f"{name} is right but for a small slip: {slips[0]}"
-        return partial.applied(failed(message, evidence={"looks_like": slips}, code=slips[0].code))
+    if mistakes:
+        return partial.applied(_named(name, "is right but for a small slip:", mistakes, found.line(wanted)))
     ((order, activation),) = found.kinds
     evidence = {"judged_by": "values", "order": order, "activation": activation}
     return passed("right with one block and with three", evidence=evidence)
+
+
+def _named(name: str, says: str, mistakes: list[Diagnosis], line: int) -> Outcome:
+    together, where = all_of(mistakes), f" (line {line})" if line else ""
+    evidence = {"looks_like": mistakes} | ({"line": line} if line else {})
+    return failed(f"{name} {says} {together}{where}", evidence=evidence, code=together.code)
 
 
 def _agrees(model: Model, recording: Recording, rng: np.random.Generator) -> bool:
@@ -175,14 +179,14 @@ def _agrees(model: Model, recording: Recording, rng: np.random.Generator) -> boo
 def _of_wrong_size(one: Recording, deep: Recording) -> Outcome | None:
     """With too few parameters for a block, or as many whatever its depth."""
     name, bench = one.bench.name, one.bench
-    shapes = [{key: value.shape for key, value in each.bench.values.items()} for each in (one, deep)]
-    too_few = sum(value.size for value in bench.values.values()) < _BLOCK
-    if too_few and shapes[0] != shapes[1]:
+    sides = [{key: value.shape for key, value in each.bench.values.items()} for each in (one, deep)]
+    too_few = one.size < _BLOCK
+    if too_few and sides[0] != sides[1]:
         return failed(f"{name} has no block where depth is 1", code="wrong_block_count")
     if too_few:
         message = f"{name} has no parameters of its blocks: a plain list hides them; keep them in an nn.ModuleList"
         return failed(message, code="blocks_in_plain_list")
-    if shapes[0] != shapes[1]:
+    if sides[0] != sides[1]:
         return None
     once, more = (each.bench.run((one.images,), values=bench.values).outputs[0] for each in (one, deep))
     if difference(once, more) is None:
@@ -193,45 +197,35 @@ def _of_wrong_size(one: Recording, deep: Recording) -> Outcome | None:
 
 
 def _read(one: Recording, wanted: Wanted) -> Model | Diagnosis | None:
-    """The model with one block, or what is wrong with it; None if nothing explains its values."""
-    fewest: list[Diagnosis] | None = None
-    other_count: int | None = None
+    """The model with one block that has the fewest mistakes; None if nothing explains its values."""
+    best, count = None, None
     for naming, orders, pools in (
         (False, wanted.orders, [CLASS_TOKEN]),
         (False, wanted.orders, list(POOLS)),
         (True, tuple(ORDERS), [CLASS_TOKEN]),
     ):
         for model in one.models(orders, 1 if naming else 2, pools, naming):
-            if len(model.blocks) != 1:
-                other_count = None if one.ignores_images else len(model.blocks)
-                continue
             mistakes = model.mistakes(wanted)
-            if set(mistakes) <= {UNBIASED} and model.tokens.embed:
+            if len(model.blocks) != 1:
+                count = None if one.ignores_images else len(model.blocks)
+            elif not mistakes:
                 return model
-            mistakes = mistakes or [_NOT_PATCHES]
-            if fewest is None or len(mistakes) < len(fewest):
-                fewest = mistakes
-        if fewest:
-            return all_of(fewest)
-        if other_count is not None:
-            many = f"{other_count or 'no'} block{'s' * (other_count != 1)}"
-            return Diagnosis(f"there were {many} where depth is 1", "wrong_block_count")
+            elif best is None or len(mistakes) < len(best.mistakes(wanted)):
+                best = model
+        if best:
+            return best
+        if count is not None:
+            return Diagnosis(f"it has {count or 'no'} block{'s' * (count != 1)} where depth is 1", "wrong_block_count")
     return None
 
 
 def _stacked(one: Recording, deep: Recording, found: Model, wanted: Wanted) -> Model | Diagnosis | None:
     """The model with three blocks like the one that was found, or how they are put together instead."""
-    (block,) = found.blocks
+    (block,), slips = found.blocks, found.mistakes(wanted)
     first = one.norms_of(block)  # as the first of several blocks has them, too
     said: Diagnosis | None = None
-    slips = found.mistakes(wanted)
     for model in deep.models([block.order], _DEEP.depth, [CLASS_TOKEN], naming=bool(slips)):
-        if (
-            model.mistakes(wanted) != slips
-            or not model.kinds <= found.kinds
-            or not model.tokens.embed
-            or not model.blocks
-        ):
+        if model.mistakes(wanted) != slips or model.kinds != found.kinds:
             continue
         names = [deep.norms_of(each) for each in model.blocks]
         if model.uses_a_layer_twice:
@@ -242,7 +236,7 @@ def _stacked(one: Recording, deep: Recording, found: Model, wanted: Wanted) -> M
             how = Diagnosis("only the last one counts, or each is given the first tokens", "last_block_alone")
         elif len(names) < _DEEP.depth:
             how = Diagnosis("one is left out", "block_left_out")
-        elif names[-1] == first and names[0] != first:
+        elif names[-1] == first != names[0]:
             how = Diagnosis("they come in the opposite order", "blocks_reversed")
         else:
             return model
@@ -259,10 +253,7 @@ def _unread(one: Recording, deep: Recording, rng: np.random.Generator) -> Outcom
     if one.multiplies_by_positions:
         message = f"the positions of {name} are multiplied with the tokens; they are to be added"
         return failed(message, code="positions_multiplied")
-    added = sum(value.size for value in deep.bench.values.values()) - sum(
-        value.size for value in one.bench.values.values()
-    )
-    adds_blocks = added >= (_DEEP.depth - 1) * _BLOCK
+    adds_blocks = deep.size - one.size >= (_DEEP.depth - 1) * _BLOCK
     return block_properties.of_a_vit(one.bench, rng, _ONE, adds_blocks, one.weighs_tokens, one.progress())
 
 

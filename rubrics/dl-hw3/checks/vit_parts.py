@@ -7,7 +7,7 @@ token). E may come from a LayerNorm and go through one, and so may z₀ and what
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import combinations, product
@@ -27,6 +27,9 @@ from ..public.image_bench import ImageBench, Sizes, on_images
 _IMAGES = 11  # no other side is as long; 110 rows of tokens are more than the unknowns of a layer of 4·dim units
 _HEAD_ACTIVATIONS = ("tanh", "GELU", "ReLU", "GELU by tanh", "SiLU")
 _BEHIND_HEAD = "activation_behind_head"
+_NOT_PATCHES = Diagnosis(
+    "its tokens are not its patches mapped linearly, with a class token and positions", "tokens_not_patches"
+)
 
 # What the head reads of tokens (B, N + 1, D), given the place of the class token.
 CLASS_TOKEN = Diagnosis("the class token")
@@ -97,7 +100,13 @@ class Model:
         found += [*self.first.mistakes, *self.last.mistakes, *self.head.mistakes]
         if self.read != CLASS_TOKEN:
             found.append(Diagnosis(f"the head reads {self.read} instead of the class token", self.read.code))
+        if not self.tokens.embed:
+            found.append(_NOT_PATCHES)
         return [mistake for mistake in dict.fromkeys(found) if mistake != WITHOUT_SHIFT]  # which is left open
+
+    def line(self, wanted: Wanted) -> int:
+        """Of the student's code, where the first wrong value of a block was made; 0 if that is not known."""
+        return next((line for block in self.blocks if (line := block.line(wanted))), 0)
 
     def agrees_with(self, images: Array, logits: Array) -> bool:
         """Whether its parts make these logits of images."""
@@ -130,6 +139,10 @@ class Recording:
     def names(self) -> list[str]:
         """Of its parameters, in the order in which the student's code makes them."""
         return list(self.bench.fresh)
+
+    @property
+    def size(self) -> int:
+        return sum(value.size for value in self.bench.values.values())
 
     @cached_property
     def _recorded(self) -> Recorded:
@@ -275,9 +288,8 @@ class Recording:
         for tokens in self.tokens:
             for first in _with_norm(sublayers, tokens.table):
                 for blocks, z in self._stacks(sublayers, first.output, orders, most):
-                    for last, read in product(
-                        _with_norm(sublayers, z), pools
-                    ):  # the mean of all is normed or their norms'
+                    # The mean of normalised tokens is another than the mean, normalised.
+                    for last, read in product(_with_norm(sublayers, z), pools):
                         for head in self._heads(POOLS[read](self.encoder.sequences(last.output), tokens.place)):
                             yield Model(tokens, first, blocks, last, read, head)
 

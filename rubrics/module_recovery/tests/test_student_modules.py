@@ -18,7 +18,6 @@ RIGHT = [(module, style, number % 2) for module in MODULES for number, style in 
 # Arrangements nobody could guess: a person looks, and half the points and more stand until then.
 UNREADABLE = {
     ("perceiver", "bare"): ("basis_asks_the_tokens", "tokens_ask_the_bottleneck"),
-    ("vit", "positions_by_row_and_column"): ("vit_learns_class_token_and_positions", "vit_matches_its_equations"),
 }
 WRONG = [pytest.param(module, case, id=f"{module}: {case['name']}") for module in MODULES for case in wrong(module)]
 
