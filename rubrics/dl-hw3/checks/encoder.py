@@ -6,7 +6,7 @@ has set them. What was found then has to give the outputs for other inputs, in r
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import astuple, dataclass, replace
 from functools import partial as bound
 from itertools import permutations
 from typing import Literal
@@ -55,29 +55,67 @@ def encoder_matches_its_equations(
     """y = LN(x + Attn(x)), z = LN(y + FFN(y)), FFN with ReLU, scores over √(dim/heads): from its own parameters."""
     for sizes in SIZES:
         bench = encoder_bench(student, rng, file, name, sizes)
-        outcome = partial.applied(_judged(bench, rng, sizes, allow.wanted, partial))
+        x = rng.normal(size=(*_RECORDED, sizes.width))
+        steady = made_steady(bench, (x,))
+        judged = steady if isinstance(steady, Outcome) else _Block(steady, rng, sizes, allow.wanted, partial).judged(x)
+        outcome = partial.applied(judged)
         if outcome.score < 1:
             return outcome
     inputs = len(SIZES) * len(BATCHES)
     return passed(f"right on all {inputs} inputs", evidence={"inputs": inputs, "judged_by": "values"})
 
 
-def _judged(bench: Workbench, rng: np.random.Generator, sizes: Sizes, wanted: Wanted, shares: Partial) -> Outcome:
-    x = rng.normal(size=(*_RECORDED, sizes.width))
-    steady = made_steady(bench, (x,))
-    if isinstance(steady, Outcome):
-        return steady
-    (output,) = steady.run((x,)).outputs
-    axes = _axes(output, x)
-    if axes is None:
-        message = f"{bench.name} should turn {shape(x.shape)} into the same shape"
-        return failed(message, f"it gives {shape(output.shape)}", code="wrong_output_shape")
-    record = Record(steady.recorded((x,)), list(steady.values.values()), *_RECORDED)
-    outcome = _explained(steady, rng, sizes, wanted, shares, record, x, output.transpose(axes))
-    if axes == (0, 1, 2) or outcome.score < 1:
-        return outcome
-    message = f"its values are right, but not their shape: {shape(x.shape)} should stay so"
-    return failed(message, f"it gives {shape(output.shape)}", code="axes_swapped")
+@dataclass(frozen=True)
+class _Block:
+    bench: Workbench
+    rng: np.random.Generator
+    sizes: Sizes
+    wanted: Wanted
+    shares: Partial
+
+    def judged(self, x: Array) -> Outcome:
+        (output,) = self.bench.run((x,)).outputs
+        axes = _axes(output, x)
+        if axes is None:
+            message = f"{self.bench.name} should turn {shape(x.shape)} into the same shape"
+            return failed(message, f"it gives {shape(output.shape)}", code="wrong_output_shape")
+        record = Record(self.bench.recorded((x,)), list(self.bench.values.values()), *_RECORDED)
+        outcome = self._explained(record, record.table(x), record.table(output.transpose(axes)))
+        if axes == (0, 1, 2) or outcome.score < 1:
+            return outcome
+        message = f"its values are right, but not their shape: {shape(x.shape)} should stay so"
+        return failed(message, f"it gives {shape(output.shape)}", code="axes_swapped")
+
+    def _explained(self, record: Record, x: Array, output: Array) -> Outcome:
+        """The right formula of what was recorded, or what is wrong with it, or how far it is found."""
+        bench, rng, (width, heads, hidden), wanted = self.bench, self.rng, astuple(self.sizes), self.wanted
+        search = bound(Sublayers, record, heads, width, hidden, needs_output=heads > 1)
+        right = search()
+        found = best(explanations(right, x, output, wanted.orders), wanted)
+        if found is None or found.mistakes(wanted):
+            found = best(explanations(search(naming=True), x, output, tuple(ORDERS)), wanted)
+        if found:
+            mistakes = found.mistakes(wanted)
+            outcome = _named(bench, mistakes, found.line(wanted)) if mistakes else passed("right")
+            if not self.shares.applied(outcome).score or self._gives_outputs(found):
+                return outcome
+        if wrong := block_properties.of_an_encoder(bench, rng, width, 4 * width**2 + 2 * width * hidden):
+            return wrong
+        reached = furthest(right, x, wanted.orders)
+        if not found and "attend" in reached.parts and _is_refuted(search(any_gain=True), x, output, wanted):
+            message = f"the values of {bench.name} are not those of LN(y + FFN(y)) with y = LN(x + Attn(x)): {reached}"
+            return failed(message, code="outputs_differ")
+        why = f"what it computes is explained in part: {reached}"
+        return block_properties.shown_of_an_encoder(bench, rng, width, heads, hidden, why)
+
+    def _gives_outputs(self, found: Explanation) -> bool:
+        """Whether what was found gives the outputs of runs that nobody records, with other inputs."""
+        inputs = [self.rng.normal(size=(*batch, self.sizes.width)) for batch in BATCHES]
+        for x, output in zip(inputs, self.bench.run(*((x,) for x in inputs)).outputs, strict=True):
+            axes = _axes(output, x)
+            if axes is None or difference(found.on(x), output.transpose(axes)):
+                return False
+        return True
 
 
 def _axes(output: Array, x: Array) -> tuple[int, ...] | None:
@@ -85,50 +123,6 @@ def _axes(output: Array, x: Array) -> tuple[int, ...] | None:
     if output.ndim != 3:
         return None
     return next((order for order in permutations(range(3)) if output.transpose(order).shape == x.shape), None)
-
-
-def _explained(
-    bench: Workbench,
-    rng: np.random.Generator,
-    sizes: Sizes,
-    wanted: Wanted,
-    shares: Partial,
-    record: Record,
-    x: Array,
-    output: Array,
-) -> Outcome:
-    """The right formula of what was recorded, or what is wrong with it, or how far it is found."""
-    search = bound(Sublayers, record, sizes.heads, sizes.width, sizes.hidden, needs_output=sizes.heads > 1)
-    tokens, result = record.table(x), record.table(output)
-    plain = search()
-    found = best(explanations(plain, tokens, result, wanted.orders), wanted)
-    if found is None or found.mistakes(wanted):
-        found = best(explanations(search(naming=True), tokens, result, tuple(ORDERS)), wanted)
-    if found:
-        mistakes = found.mistakes(wanted)
-        outcome = _named(bench, mistakes, found.line(wanted)) if mistakes else passed("right")
-        if not shares.applied(outcome).score or _gives_outputs(bench, rng, sizes, found):
-            return outcome
-    needed = 4 * sizes.width**2 + 2 * sizes.width * sizes.hidden
-    if wrong := block_properties.of_an_encoder(bench, rng, sizes.width, needed):
-        return wrong
-    reached = furthest(plain, tokens, wanted.orders)
-    if not found and "attend" in reached.parts and _is_refuted(search(any_gain=True), tokens, result, wanted):
-        message = f"the values of {bench.name} are not those of LN(y + FFN(y)) with y = LN(x + Attn(x)): {reached}"
-        return failed(message, code="outputs_differ")
-    return block_properties.shown_of_an_encoder(
-        bench, rng, sizes.width, sizes.heads, sizes.hidden, f"what it computes is explained in part: {reached}"
-    )
-
-
-def _gives_outputs(bench: Workbench, rng: np.random.Generator, sizes: Sizes, found: Explanation) -> bool:
-    """Whether what was found gives the outputs of runs that nobody records, with other inputs."""
-    inputs = [rng.normal(size=(*batch, sizes.width)) for batch in BATCHES]
-    for x, output in zip(inputs, bench.run(*((x,) for x in inputs)).outputs, strict=True):
-        axes = _axes(output, x)
-        if axes is None or difference(found.on(x), output.transpose(axes)):
-            return False
-    return True
 
 
 def _is_refuted(loose: Sublayers, x: Array, output: Array, wanted: Wanted) -> bool:
