@@ -31,6 +31,7 @@ from reference.numpy_layers import Function, identity, softmax
 WITHOUT_GAIN = next(kind for kind in NORMS if kind.code == "norm_without_gain")
 _NORMALISED = {kind: of for kind, of in NORMS.items() if kind not in (WITHOUT_GAIN, WITHOUT_SHIFT)}
 _MOST_MAPS = 6
+_HUGE = 1e100  # squares stay finite
 _EPSILON_SHOWS = 1e-4  # a LayerNorm's, which is left open
 _SAME_DIRECTION = 1 - 1e-6
 _EXTRA_GAIN = 1.0  # a gain may be kept as what is added to one
@@ -85,6 +86,8 @@ class Sublayers:
         return self._once("attention", u, self._attentions)
 
     def _once(self, kind: str, u: Array, search: Callable[[Array], Iterator[Part]]) -> list[Part]:
+        if not (np.abs(u) < _HUGE).all():  # as mistakes make of it
+            return []
         key = kind, np.round(u, 9).tobytes()
         if key not in self._known:
             found = [*search(u), *(part for late in self._with_late_bias(u) for part in late.into(search(late.output)))]
@@ -297,7 +300,8 @@ class Sublayers:
         for mistake, (mix, *_) in SELF_ATTENTION.items():
             scale = getattr(mix, "scale", None)
             if scale is not None and mistake and abs(scale(width, self.heads) - c) <= self.record.tolerance:
-                return (mistake,)
+                of_a_head = "dim/heads" if width == self.width else "width of a head"
+                return (Diagnosis(mistake.replace("dim/heads", of_a_head), mistake.code),)
         return (Diagnosis(f"the scores are multiplied by {c:.4g} instead of 1/√(dim/heads)", "wrong_scale"),)
 
     def _by_mistake(self, every: Sequence[AffineMap]) -> Iterator[Part]:

@@ -18,6 +18,7 @@ from grader.checks.modules.workbench import Recorded
 from grader.compare import Array
 
 _DOUBLE, _SINGLE = 1e-6, 1e-4  # how far values may be off, of the largest
+_LARGEST = 1e100  # squares stay finite
 _UNDERFLOWN = 1e-290  # weights below have lost digits
 _SPARE_ROWS = 8  # more than unknowns, so that a map that fits them all is no chance
 
@@ -236,7 +237,7 @@ class Record:
         """Likewise, and the direction of its inputs, if there is one, in which a map is not determined."""
         Y = np.hstack(inputs)
         key = np.round(Y, 6).tobytes()
-        if not np.isfinite(Y).all():
+        if not (np.abs(Y) < _LARGEST).all():
             return [], None, False
         if key not in self._affine:
             moving = np.ptp(Y, axis=0) > 1e-12  # units that are always off tell nothing
@@ -311,7 +312,7 @@ class Record:
 def _with_turns_apart(recorded: Recorded) -> Iterator[tuple[Array, int]]:
     """Each place's turns together, then each turn by itself, with its line."""
     for turns, line in zip(recorded.values, recorded.lines, strict=True):
-        if np.isfinite(turns).all():
+        if (np.abs(turns) < _LARGEST).all():
             yield turns[0] if len(turns) == 1 else turns, line
             yield from ((turn, line) for turn in turns if len(turns) > 1)
 
