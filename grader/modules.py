@@ -8,13 +8,15 @@ from grader.checks.modules.obligations import (
     trained,
     wrong_shape,
 )
-from grader.checks.modules.relations import AffineMap, Record, scores_of
-from grader.checks.modules.workbench import Inputs, Workbench, first_of, started
+from grader.checks.modules.relations import AffineMap, Parameters, Record, scores_of
+from grader.checks.modules.workbench import Inputs, Recorded, Workbench, first_of, started
 
 __all__ = [
     "AffineMap",
     "Inputs",
+    "Parameters",
     "Record",
+    "Recorded",
     "Workbench",
     "first_of",
     "irregular",

@@ -26,11 +26,12 @@ from reference.mistakes.encoder_blocks import (
     WITHOUT_SHIFT,
 )
 from reference.mistakes.mixing import NO_MAPS_OF_ITS_OWN, NO_OUTPUT, SELF_ATTENTION, Mix
-from reference.numpy_layers import Function, softmax
+from reference.numpy_layers import Function, identity, softmax
 
 WITHOUT_GAIN = next(kind for kind in NORMS if kind.code == "norm_without_gain")
 _NORMALISED = {kind: of for kind, of in NORMS.items() if kind not in (WITHOUT_GAIN, WITHOUT_SHIFT)}
 _MOST_MAPS = 6
+_HUGE = 1e100  # squares stay finite
 _EPSILON_SHOWS = 1e-4  # a LayerNorm's, which is left open
 _SAME_DIRECTION = 1 - 1e-6
 _EXTRA_GAIN = 1.0  # a gain may be kept as what is added to one
@@ -54,6 +55,11 @@ class Part:
     learned: tuple[object, ...] = ()  # of a LayerNorm: which parameters its gain and its shift are
     activation: str = ""
     line: int = 0  # of the student's code, where the first wrong value was made
+
+    def into(self, parts: Iterable[Part]) -> Iterator[Part]:
+        """Each of these on what this one made."""
+        for part in parts:
+            yield replace(part, function=_chain(self.function, part.function))
 
 
 @dataclass
@@ -80,10 +86,22 @@ class Sublayers:
         return self._once("attention", u, self._attentions)
 
     def _once(self, kind: str, u: Array, search: Callable[[Array], Iterator[Part]]) -> list[Part]:
+        if not (np.abs(u) < _HUGE).all():  # as mistakes make of it
+            return []
         key = kind, np.round(u, 9).tobytes()
         if key not in self._known:
-            self._known[key] = sorted(search(u), key=lambda part: len(part.mistakes))
+            found = [*search(u), *(part for late in self._with_late_bias(u) for part in late.into(search(late.output)))]
+            self._known[key] = sorted(found, key=lambda part: len(part.mistakes))
         return self._known[key]
+
+    def _with_late_bias(self, u: Array) -> Iterator[Part]:
+        """u + b where that is recorded: some add the bias of a layer behind the residual."""
+        every = self.record.of_width(u.shape[1])
+        added = every - u
+        same = np.ptp(added, axis=1).max(axis=1, initial=0) <= self.record.tolerance * max(1, np.abs(u).max())
+        for number in np.flatnonzero(same):
+            if not self.record.close(every[number], u):
+                yield Part(every[number], partial(np.add, added[number].mean(axis=0)))
 
     # LayerNorms
 
@@ -153,7 +171,7 @@ class Sublayers:
 
     def _activations(self, h: Array) -> Iterator[tuple[str, Function, Array]]:
         """Recorded φ(h): those that have a name, or any in which close entries of h have close values."""
-        known = {name: of(h) for name, of in ACTIVATIONS.items()}
+        known = {name: of(h) for name, of in ACTIVATIONS.items() if self.naming or of is not identity}
         yield from ((name, ACTIVATIONS[name], after) for name, after in known.items() if self.record.has(after))
         if self.naming:
             steps = np.diff(np.sort(h, axis=0), axis=0)
@@ -190,12 +208,14 @@ class Sublayers:
         if not weights:
             return []
         logs = _directions(np.log(np.maximum(weights, 1e-300)))
+        saturated = np.array([weight.min() < 1e-290 for weight in weights])  # whose smallest logarithms are not known
         for maps in _by_width(every).values():
             tables = np.stack([self.record.sequences(each.table) for each in maps])  # (maps, B, N, width)
             for share, part in enumerate(self._shares(tables.shape[-1])):
                 own = tables[..., part]
                 for query, q in zip(maps, own, strict=True) if len(found) < len(weights) else ():
                     near = np.abs(_directions(q @ own.swapaxes(-1, -2)) @ logs.T) > _SAME_DIRECTION
+                    near |= saturated
                     for key, number in np.argwhere(near):
                         if c := scores_of(weights[number], q, own[key], self.record.tolerance):
                             found.setdefault(number, _Head(weights[number], query, maps[key], part, share, c))
@@ -285,7 +305,8 @@ class Sublayers:
         for mistake, (mix, *_) in SELF_ATTENTION.items():
             scale = getattr(mix, "scale", None)
             if scale is not None and mistake and abs(scale(width, self.heads) - c) <= self.record.tolerance:
-                return (mistake,)
+                of_a_head = "dim/heads" if width == self.width else "width of a head"
+                return (Diagnosis(mistake.replace("dim/heads", of_a_head), mistake.code),)
         return (Diagnosis(f"the scores are multiplied by {c:.4g} instead of 1/√(dim/heads)", "wrong_scale"),)
 
     def _by_mistake(self, every: Sequence[AffineMap]) -> Iterator[Part]:
@@ -298,7 +319,8 @@ class Sublayers:
 
     def _mixed_by(self, mistake: Diagnosis, mix: Mix, *maps: AffineMap) -> Iterator[Part]:
         q, k, v = (self.record.sequences(each.table) for each in maps)
-        mixed = mix(q, k, v, self.heads)
+        with np.errstate(over="ignore", invalid="ignore"):  # as mistakes do
+            mixed = mix(q, k, v, self.heads)
         if mixed.shape != v.shape or not self.record.has(table := self.record.table(mixed)):
             return
         named = (mistake,) if mistake else ()

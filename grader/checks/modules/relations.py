@@ -8,7 +8,7 @@ of a module that was given (B, N, D) is looked at as one table of B·N rows, wit
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
 
@@ -18,6 +18,8 @@ from grader.checks.modules.workbench import Recorded
 from grader.compare import Array
 
 _DOUBLE, _SINGLE = 1e-6, 1e-4  # how far values may be off, of the largest
+_LARGEST = 1e100  # squares stay finite
+_UNDERFLOWN = 1e-290  # weights below have lost digits
 _SPARE_ROWS = 8  # more than unknowns, so that a map that fits them all is no chance
 
 
@@ -50,6 +52,7 @@ class Parameters:
 
     values: Sequence[Array]
     tolerance: float
+    _of_size: dict[int, tuple[Array, Array]] = field(default_factory=dict)
 
     @cached_property
     def _sorted(self) -> Array:
@@ -61,20 +64,21 @@ class Parameters:
         nearest = self._sorted[_nearest(self._sorted, sizes)]
         return np.asarray((np.abs(nearest - sizes) <= self.tolerance) | (sizes <= self.tolerance))
 
-    def hold(self, matrix: Array, null: Array | None = None) -> Array | None:
+    def hold(self, matrix: Array, null: Array | None = None, idle: Array | None = None) -> Array | None:
         """The matrix, if all its entries are parameters, neither scaled nor mixed; None if they are not.
 
         With `null`, a direction that the inputs do not have, any multiple of it may be added to each column, which is
-        left open where the inputs come from a LayerNorm: then each column has to be a vector of some parameter.
+        left open where the inputs come from a LayerNorm: then each column has to be a vector of some parameter. Entries
+        for `idle` inputs, which never moved, are not known.
         """
         if null is None:
             return matrix if self._are(matrix).all() else None
-        vectors = [way for value in self.values for way in _vectors(value, len(matrix))]
-        if not vectors:
+        every, null = self.vectors(len(matrix)), null / np.linalg.norm(null)
+        if not len(every):
             return None
-        every, null = np.concatenate(vectors), null / np.linalg.norm(null)
-        ours, theirs = (each - np.outer(each @ null, null) for each in (matrix.T, every))
-        one_number = np.cos(np.arange(len(null)))  # of each, by which its nearest is found
+        known = np.ones(len(null), bool) if idle is None else ~idle
+        ours, theirs = ((each - np.outer(each @ null, null))[:, known] for each in (matrix.T, every))
+        one_number = np.cos(np.arange(len(null)))[known]  # of each, by which its nearest is found
         order = np.argsort(theirs @ one_number)
         nearest = order[_nearest((theirs @ one_number)[order], ours @ one_number)]
         return every[nearest].T if np.abs(theirs[nearest] - ours).max() <= 10 * self.tolerance else None
@@ -87,8 +91,23 @@ class Parameters:
                 yield piece.reshape(inputs, outputs)
                 yield piece.reshape(outputs, inputs).T
 
+    def vectors(self, size: int) -> Array:
+        """All that are so long, along any axis of any parameter, one after the other: (vectors, size)."""
+        return self._vectors(size)[0]
+
+    def owners(self, size: int) -> Array:
+        """For each of them, which parameter it is of, and its number there: (vectors, 2)."""
+        return self._vectors(size)[1]
+
+    def _vectors(self, size: int) -> tuple[Array, Array]:
+        if size not in self._of_size:
+            ways = [np.concatenate([np.empty((0, size)), *_vectors(value, size)]) for value in self.values]
+            owners = [[number, row] for number, way in enumerate(ways) for row in range(len(way))]
+            self._of_size[size] = np.concatenate([np.empty((0, size)), *ways]), np.array(owners).reshape(-1, 2)
+        return self._of_size[size]
+
     def vector(self, wanted: Array, also: float = 0.0) -> tuple[int, int] | None:
-        """Which parameter, and which row along any axis, is this vector; `also`: or what is left without this."""
+        """Which parameter, and which of its vectors, this is; `also`: or what is left of it without this."""
         return next(((number, row) for number, row, _ in self._alike(wanted, also)), None)
 
     def exact(self, wanted: Array, also: float = 0.0) -> Array:
@@ -96,12 +115,24 @@ class Parameters:
         return next((numbers for *_, numbers in self._alike(wanted, also)), wanted)
 
     def _alike(self, wanted: Array, also: float) -> Iterator[tuple[int, int, Array]]:
-        for number, value in enumerate(self.values):
-            for way in _vectors(value, len(wanted)):
-                for more in {0.0, also}:
-                    near = np.isclose(way + more, wanted, rtol=1e-3, atol=1e-4).all(axis=1)  # a norm's ε shows
-                    if near.any():
-                        yield number, int(near.argmax()), way[near.argmax()] + more
+        every, owners = self._vectors(len(wanted))
+        for more in {0.0, also}:
+            near = np.isclose(every + more, wanted, rtol=1e-3, atol=1e-4).all(axis=1)  # a norm's ε shows
+            if near.any():
+                number, row = owners[near.argmax()]
+                yield int(number), int(row), every[near.argmax()] + more
+
+    def summands(self, wanted: Array) -> list[int]:
+        """The one or two of the vectors whose sum or difference this is; none if there are none."""
+        every = self.vectors(len(wanted))
+        signed = np.concatenate([np.zeros((1, len(wanted))), every, -every])
+        order, rest, off = np.argsort(signed[:, 0]), wanted - signed, 10 * self.tolerance
+        starts, ends = (np.searchsorted(signed[order, 0], rest[:, 0] + way) for way in (-off, off))
+        for one in np.flatnonzero(ends > starts):
+            for other in order[starts[one] : ends[one]]:
+                if np.abs(signed[other] - rest[one]).max() <= off:
+                    return [int(number - 1) % len(every) for number in (one, other) if number]
+        return []
 
 
 class Record:
@@ -118,6 +149,7 @@ class Record:
                 made.setdefault(table.shape[1], {}).setdefault(np.round(table, 6).tobytes(), (table, line))
         self._tables = {width: np.stack([table for table, _ in each.values()]) for width, each in made.items()}
         self._lines = {width: [line for _, line in each.values()] for width, each in made.items()}
+        self._mixed: dict[int, tuple[Array, Array]] = {}
         self._affine: dict[bytes, tuple[list[AffineMap], Array | None, bool]] = {}
 
     def close(self, got: Array, want: Array) -> bool:
@@ -211,6 +243,8 @@ class Record:
         """Likewise, and the direction of its inputs, if there is one, in which a map is not determined."""
         Y = np.hstack(inputs)
         key = np.round(Y, 6).tobytes()
+        if not (np.abs(Y) < _LARGEST).all():
+            return [], None, False
         if key not in self._affine:
             moving = np.ptp(Y, axis=0) > 1e-12  # units that are always off tell nothing
             Y1 = np.hstack([Y[:, moving], np.ones((len(Y), 1))])
@@ -220,7 +254,10 @@ class Record:
             missing, found = len(size) - rank, []
             proves = rank < len(Y1) - _SPARE_ROWS  # else anything is an affine map of it
             for width in self.widths if proves else ():
-                every = self.of_width(width)
+                # A mixture of the columns of T is affine in Y, too: few tables are left by that.
+                mixtures, size_of = self._mixtures(width)
+                likely = np.abs(mixtures - Y1 @ (inverse @ mixtures)).max(axis=0) <= self.tolerance * width * size_of
+                every = self.of_width(width)[likely]
                 solved = inverse @ every
                 off = np.abs(Y1 @ solved - every).max(axis=(1, 2))
                 largest = np.maximum(1.0, np.abs(every).max(axis=(1, 2)))
@@ -236,6 +273,13 @@ class Record:
             self._affine[key] = (found, null, not proves or missing > 1)
         return self._affine[key]
 
+    def _mixtures(self, width: int) -> tuple[Array, Array]:
+        """Of each table one mixture of its columns, with weights up to 1, and the largest entry: (rows, tables)."""
+        if width not in self._mixed:
+            every = self.of_width(width)
+            self._mixed[width] = (every @ np.cos(np.arange(width))).T, np.maximum(1.0, np.abs(every).max(axis=(1, 2)))
+        return self._mixed[width]
+
     def learned_maps(self, *inputs: Array, width: int | None = None, sparse: bool = False) -> list[AffineMap]:
         """Those whose W is made of parameters as they are, each once: no layers that are scaled or chained.
 
@@ -250,8 +294,12 @@ class Record:
             if width in (None, each.table.shape[1]):
                 whole = next(self._of_a_parameter(Y, each.table[None]), None)
                 is_full = sparse or 2 * len(each.numbers) >= each.matrix[~each.idle].size
-                if whole is None and is_full and (matrix := self.parameters.hold(each.matrix, null)) is not None:
-                    whole = replace(each, matrix=matrix, offset=(each.table - Y @ matrix).mean(axis=0))
+                if whole is None and is_full:
+                    matrix = self.parameters.hold(each.matrix, null, each.idle)
+                    if matrix is not None:
+                        idle = each.idle & (null is None)  # else columns are whole vectors of parameters
+                        offset = (each.table - Y @ matrix).mean(axis=0)
+                        whole = replace(each, matrix=matrix, idle=idle, offset=offset)
                 if whole is not None:
                     found.append(whole)
         return found
@@ -273,7 +321,7 @@ class Record:
 def _with_turns_apart(recorded: Recorded) -> Iterator[tuple[Array, int]]:
     """Each place's turns together, then each turn by itself, with its line."""
     for turns, line in zip(recorded.values, recorded.lines, strict=True):
-        if np.isfinite(turns).all():
+        if (np.abs(turns) < _LARGEST).all():
             yield turns[0] if len(turns) == 1 else turns, line
             yield from ((turn, line) for turn in turns if len(turns) > 1)
 
@@ -304,11 +352,18 @@ def _axes(array: Array, side: int) -> list[int]:
 
 def scores_of(weights: Array, queries: Array, keys: Array, tolerance: float) -> float | None:
     """The c with softmax(c · q kᵀ) = A: log A and c · q kᵀ differ by a constant in each row; None if there is none."""
-    logs = np.log(np.maximum(weights, 1e-300))
-    logs = logs - logs.mean(axis=-1, keepdims=True)
     scores = queries @ keys.swapaxes(-1, -2)
-    scores = scores - scores.mean(axis=-1, keepdims=True)
-    size = float((scores * scores).sum())
-    c = float((scores * logs).sum()) / size if size else 0.0
+    known = weights > _UNDERFLOWN
+    count = np.maximum(known.sum(axis=-1, keepdims=True), 1)
+
+    def centred(values: Array) -> Array:
+        return np.where(known, values - np.where(known, values, 0.0).sum(axis=-1, keepdims=True) / count, 0.0)
+
+    logs, centred_scores = centred(np.log(np.where(known, weights, 1.0))), centred(scores)
+    size = float((centred_scores**2).sum())
+    c = float((centred_scores * logs).sum()) / size if size else 0.0
     largest = max(1.0, float(np.abs(logs).max()))
-    return c if c and np.abs(c * scores - logs).max() <= tolerance * largest else None
+    if not c or np.abs(c * centred_scores - logs).max() > tolerance * largest:
+        return None
+    powers = np.exp(c * (scores - np.where(c > 0, scores, -scores).max(axis=-1, keepdims=True) * np.sign(c)))
+    return c if np.abs(powers / powers.sum(axis=-1, keepdims=True) - weights).max() <= 100 * tolerance else None

@@ -50,8 +50,8 @@ class IntermediateValues:
                     for part in args
                     if self._is_parameter(part)
                 )
-                for number, part in enumerate(args):  # before: some write into what they are given
-                    self._keep(part, (line, str(operation), number, parameters))
+                for number, part in enumerate(args):  # what was written into since it was made is new
+                    self._keep(part, (line, str(operation), number, parameters), only_new=True)
                 given = operation(*args, **(kwargs or {}))
                 for number, part in enumerate(given if isinstance(given, tuple | list) else (given,)):
                     self._keep(part, (line, str(operation), -1 - number, parameters))
@@ -83,7 +83,7 @@ class IntermediateValues:
 
         return isinstance(part, torch.Tensor) and part.untyped_storage().data_ptr() in self._parameters
 
-    def _keep(self, part: Any, place: tuple[Any, ...]) -> None:
+    def _keep(self, part: Any, place: tuple[Any, ...], only_new: bool = False) -> None:
         import torch
 
         if not isinstance(part, torch.Tensor) or not part.is_floating_point() or self._is_parameter(part):
@@ -95,9 +95,10 @@ class IntermediateValues:
             return
         self.single = self.single or part.dtype != torch.float64
         value = part.detach().to(torch.float64).numpy()
-        key = (place, value.shape, hash(value.tobytes()))
-        if key not in self._known:
-            self._known.add(key)
+        content = (value.shape, hash(value.tobytes()))
+        key = (place, *content)
+        if key not in self._known and not (only_new and content in self._known):
+            self._known |= {key, content}
             self._values += 1
             self._numbers += value.size
             self._places.setdefault((*place, value.shape), []).append(value.copy())
