@@ -36,6 +36,13 @@ def rotate(x: Values, cos: Values, sin: Values) -> Values:
     return result
 
 
+def turn(x: Array, angle: Array, pairs: Array) -> Array:
+    """Rotate features pairs[i] of x (…, T, d) by angle[t, i], whichever features are paired."""
+    order, turned = pairs.ravel(), np.empty_like(x)
+    turned[..., order] = rotate(x[..., order], np.cos(angle), np.sin(angle))
+    return turned
+
+
 def precompute_rotary_emb(dim: int, max_positions: int) -> Tensor:
     """The cache of cosines and sines in float64, (max_positions, dim/2, 2); rounded to x's type when applied."""
     fits = dim >= 2 and dim % 2 == 0 and max_positions >= 1

@@ -12,9 +12,9 @@ from itertools import product
 
 import numpy as np
 
+from reference.equations import ACTIVATIONS as COMMON
+from reference.equations import Array, Function, identity, layer_norm
 from reference.mistakes.diagnosis import Diagnosis
-from reference.numpy_layers import ACTIVATIONS as COMMON
-from reference.numpy_layers import Array, Function, identity, layer_norm
 
 Order = Callable[[Array, Function, Function, Function, Function], Array]
 

@@ -8,9 +8,9 @@ from math import sqrt
 
 import numpy as np
 
+from reference.equations import Array, identity, join_heads, softmax, split_heads
 from reference.mistakes.diagnosis import Diagnosis
-from reference.numpy_attention import Mixing, causal
-from reference.numpy_layers import Array, identity, join_heads, masked, softmax, split_heads
+from reference.variations import Mixing, causal, masked
 
 Mix = Callable[[Array, Array, Array, int], Array]
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from grader import Array
 from grader.modules import AffineMap, Record, scores_of
+from reference.equations import Function, identity, softmax
 from reference.mistakes.diagnosis import Diagnosis
 from reference.mistakes.encoder_blocks import (
     ACTIVATIONS,
@@ -26,7 +27,6 @@ from reference.mistakes.encoder_blocks import (
     WITHOUT_SHIFT,
 )
 from reference.mistakes.mixing import NO_MAPS_OF_ITS_OWN, NO_OUTPUT, SELF_ATTENTION, Mix
-from reference.numpy_layers import Function, identity, softmax
 
 WITHOUT_GAIN = next(kind for kind in NORMS if kind.code == "norm_without_gain")
 _NORMALISED = {kind: of for kind, of in NORMS.items() if kind not in (WITHOUT_GAIN, WITHOUT_SHIFT)}

@@ -16,9 +16,9 @@ import numpy as np
 
 from grader import RTOL, Array, Student
 from grader.modules import Record, Recorded
+from reference.equations import Function, identity
 from reference.mistakes.diagnosis import Diagnosis
 from reference.mistakes.encoder_blocks import ACTIVATIONS, WITHOUT_SHIFT
-from reference.numpy_layers import Function, identity
 from rubrics.module_recovery.blocks import Explanation, Wanted, explanations
 from rubrics.module_recovery.sublayers import Part, Sublayers
 

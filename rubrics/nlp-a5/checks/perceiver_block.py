@@ -17,12 +17,12 @@ import numpy as np
 
 from grader import Array, Outcome, failed, passed
 from grader.modules import AffineMap, Inputs, Record, Workbench
+from reference.equations import Function
 from reference.mistakes.diagnosis import Diagnosis
 from reference.mistakes.encoder_blocks import WITHOUT_SHIFT
 from reference.mistakes.mixing import CROSS_ATTENTION, NO_OUTPUT
-from reference.numpy_attention import Mixing
-from reference.numpy_layers import Function
 from reference.perceiver_blocks import ACTIVATIONS, NO_ACTIVATION, CrossAttention, Following
+from reference.variations import Mixing
 from rubrics.module_recovery.sublayers import Part, Sublayers
 
 from ..public.configuration import HEADS, WIDTH

@@ -23,8 +23,8 @@ from grader import (
     passed,
 )
 from reference.mistakes.rotary import NEGATIVE_SINES
-from reference.numpy_attention import Angles
-from reference.numpy_layers import angles, turn
+from reference.rope import angles, turn
+from reference.variations import Angles
 
 from .. import probes
 from ..public.configuration import HEADS

@@ -26,7 +26,7 @@ from grader import (
 from grader.modules import AffineMap, Inputs, Record, Workbench, not_a_function_of_its_input, started, wrong_shape
 from reference.mistakes.mixing import NO_OUTPUT
 from reference.mistakes.rotary import ANGLES, ROTATED, UNROTATED
-from reference.numpy_attention import RotaryMixing
+from reference.variations import RotaryMixing
 from rubrics.module_recovery import behaviour
 
 from ..public.configuration import BLOCK, HEAD, HEADS, WIDTH, configured

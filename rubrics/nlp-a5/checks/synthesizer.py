@@ -13,11 +13,11 @@ import numpy as np
 
 from grader import Array, Crashed, Killed, Outcome, Student, StudentFile, TimedOut, check, failed, passed
 from grader.modules import AffineMap, Record, Workbench
+from reference.equations import ACTIVATIONS, identity
 from reference.mistakes.diagnosis import Diagnosis, all_of
 from reference.mistakes.mixing import NO_OUTPUT, OVER_QUERIES
 from reference.mistakes.synthesis import MISTAKES
-from reference.numpy_attention import Synthesis
-from reference.numpy_layers import ACTIVATIONS, identity
+from reference.variations import Synthesis
 from rubrics.module_recovery import behaviour
 
 from ..public.configuration import BLOCK, HEAD, HEADS, WIDTH, build

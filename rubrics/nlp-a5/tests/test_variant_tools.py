@@ -11,14 +11,15 @@ from rubric_nlp_a5.public.configuration import BOTTLENECK, HEADS, WIDTH
 
 from grader.submission.alternatives import handed_in as alternatives_in
 from reference import gpt, gpt_variants, rope
+from reference.equations import Array, Function, layer_norm
 from reference.mistakes.diagnosis import Diagnosis
 from reference.mistakes.encoder_blocks import NORMS, ORDERS
 from reference.mistakes.mixing import CROSS_ATTENTION, SELF_ATTENTION
 from reference.mistakes.rotary import ANGLES, ROTATED
 from reference.mistakes.synthesis import MISTAKES
-from reference.numpy_attention import Mixing, RotaryMixing, Synthesis
-from reference.numpy_layers import Array, Function, angles, layer_norm, turn
 from reference.perceiver_blocks import CrossAttention, Following
+from reference.rope import angles, turn
+from reference.variations import Mixing, RotaryMixing, Synthesis
 from rubrics.module_recovery.tests.variant_grading import Files, right
 from tests.conftest import MakeSubmission, the_rubric
 

@@ -1,4 +1,4 @@
-"""Three ways to mix tokens, in numpy, on what a module's own layers made of them: (B, T, D) in, (B, T, D) out.
+"""Three ways to mix tokens, done right and otherwise, on what a module's own layers made of them: (B, T, D) to (B, T, D).
 
 Each field of these classes is one thing that can be done otherwise. The defaults are right; `reference.mistakes` names
 what students do instead. Tests hold them against `reference.transformer`, `reference.gpt` and `reference.rope`.
@@ -12,23 +12,23 @@ from functools import partial
 from math import sqrt
 
 import numpy as np
+from numpy.typing import NDArray
 
-from reference.numpy_layers import (
-    ACTIVATIONS,
-    Array,
-    Function,
-    angles,
-    future,
-    identity,
-    join_heads,
-    masked,
-    softmax,
-    split_heads,
-    turn,
-)
+from reference.equations import ACTIVATIONS, Array, Function, identity, join_heads, softmax, split_heads
+from reference.rope import angles, turn
 
 Scale = Callable[[int, int], float]  # of the width and the number of heads
 Angles = Callable[[int, int], Array]  # of width and number of positions: (positions, width/2)
+
+
+def future(queries: int, keys: int, first: int = 1) -> NDArray[np.bool_]:
+    """True where key s lies `first` rows or more behind query t."""
+    return ~np.tri(queries, keys, first - 1, dtype=np.bool_)
+
+
+def masked(scores: Array, hidden: NDArray[np.bool_]) -> Array:
+    """So far below all others, where `hidden`, that a softmax gives them nothing."""
+    return np.asarray(np.where(hidden, -1e10, scores))
 
 
 def causal(scores: Array) -> Array:
