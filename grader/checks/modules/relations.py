@@ -301,12 +301,15 @@ class Record:
     def _by_parameters(self, Y: Array, width: int | None) -> Iterator[AffineMap]:
         """Where Y has more columns than its values determine: W is a parameter, or a piece of one."""
         for side in self.widths if width is None else [width]:
-            every = self.of_width(side)
-            largest = np.maximum(1.0, np.abs(every).max(axis=(1, 2), initial=0))
+            mixtures, largest = self._mixtures(side)
             for matrix in self.parameters.as_matrices(Y.shape[1], side):
-                left = every - Y @ matrix
-                for number in np.flatnonzero(np.ptp(left, axis=1).max(axis=1) <= self.tolerance * largest):
-                    yield AffineMap(every[number], matrix, left[number].mean(axis=0), np.zeros(len(matrix), bool))
+                rest = mixtures - (Y @ (matrix @ np.cos(np.arange(side))))[:, None]
+                likely = np.ptp(rest, axis=0) <= self.tolerance * side * largest
+                every = self.of_width(side)[likely]
+                left = every - Y @ matrix if len(every) else every
+                near = np.ptp(left, axis=1).max(axis=1) <= self.tolerance * largest[likely]
+                for table, offsets in zip(every[near], left[near], strict=True):
+                    yield AffineMap(table, matrix, offsets.mean(axis=0), np.zeros(len(matrix), bool))
 
 
 def _with_turns_apart(recorded: Recorded) -> Iterator[tuple[Array, int]]:
