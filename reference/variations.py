@@ -1,4 +1,4 @@
-"""Three ways to mix tokens, done right and otherwise, on what a module's own layers made of them: (B, T, D) to (B, T, D).
+"""Three ways to mix tokens, done right and otherwise, on what a module's own layers made of them, (B, T, D) each.
 
 Each field of these classes is one thing that can be done otherwise. The defaults are right; `reference.mistakes` names
 what students do instead. Tests hold them against `reference.transformer`, `reference.gpt` and `reference.rope`.

@@ -273,8 +273,7 @@ class Record:
     def _mixtures(self, width: int) -> tuple[Array, Array]:
         """Of each table one mixture of its columns, with weights up to 1, and the largest entry: (rows, tables)."""
         if width not in self._mixed:
-            every = self.of_width(width)
-            self._mixed[width] = (every @ np.cos(np.arange(width))).T, np.maximum(1.0, np.abs(every).max(axis=(1, 2)))
+            self._mixed[width] = _mixtures(self.of_width(width))
         return self._mixed[width]
 
     def learned_maps(self, *inputs: Array, width: int | None = None, sparse: bool = False) -> list[AffineMap]:
@@ -289,7 +288,7 @@ class Record:
         found = []
         for each in every:
             if width in (None, each.table.shape[1]):
-                whole = next(self._of_a_parameter(Y, each.table[None]), None)
+                whole = next(self._of_a_parameter(Y, each.table[None], *_mixtures(each.table[None])), None)
                 is_full = sparse or 2 * len(each.numbers) >= each.matrix[~each.idle].size
                 if whole is None and is_full:
                     matrix = self.parameters.hold(each.matrix, null, each.idle)
@@ -304,15 +303,25 @@ class Record:
     def _by_parameters(self, Y: Array, width: int | None) -> Iterator[AffineMap]:
         """Where Y has more columns than its values determine."""
         for side in self.widths if width is None else [width]:
-            yield from self._of_a_parameter(Y, self.of_width(side))
+            yield from self._of_a_parameter(Y, self.of_width(side), *self._mixtures(side))
 
-    def _of_a_parameter(self, Y: Array, every: Array) -> Iterator[AffineMap]:
-        """T = Y W + b with W a parameter or a piece of one: known even where the values leave some of it open."""
-        largest = np.maximum(1.0, np.abs(every).max(axis=(1, 2), initial=0))
+    def _of_a_parameter(self, Y: Array, every: Array, mixtures: Array, largest: Array) -> Iterator[AffineMap]:
+        """T = Y W + b with W a parameter or a piece of one: known even where the values leave some of it open.
+
+        One mixture of each table's columns rules out most of them.
+        """
+        weights = np.cos(np.arange(every.shape[2]))
         for matrix in self.parameters.as_matrices(Y.shape[1], every.shape[2]):
-            left = every - Y @ matrix
-            for number in np.flatnonzero(np.ptp(left, axis=1).max(axis=1) <= self.tolerance * largest):
-                yield AffineMap(every[number], matrix, left[number].mean(axis=0), np.zeros(len(matrix), bool))
+            rest = mixtures - (Y @ (matrix @ weights))[:, None]
+            for number in np.flatnonzero(np.ptp(rest, axis=0) <= self.tolerance * len(weights) * largest):
+                left = every[number] - Y @ matrix
+                if np.ptp(left, axis=0).max() <= self.tolerance * largest[number]:
+                    yield AffineMap(every[number], matrix, left.mean(axis=0), np.zeros(len(matrix), bool))
+
+
+def _mixtures(tables: Array) -> tuple[Array, Array]:
+    mixed = (tables @ np.cos(np.arange(tables.shape[2]))).T
+    return mixed, np.maximum(1.0, np.abs(tables).max(axis=(1, 2), initial=0))
 
 
 def _with_turns_apart(recorded: Recorded) -> Iterator[tuple[Array, int]]:
