@@ -124,8 +124,11 @@ class Sublayers:
                     yield part
 
     def _norm(self, kind: Diagnosis, z: Array, output: Array, gain: Array, shift: Array) -> Part | None:
+        def function(x: Array) -> Array:
+            return NORMS[kind](x, gain, shift)
+
         if self.any_gain:
-            return Part(output, partial(NORMS[kind], gain=gain, shift=shift))
+            return Part(output, function)
         parameters = self.record.parameters
         has_gain = not np.allclose(gain, 1, rtol=0, atol=1e-3)
         has_shift = not np.allclose(shift, 0, rtol=0, atol=1e-3)
@@ -144,10 +147,10 @@ class Sublayers:
             parameters.exact(gain, _EXTRA_GAIN) if has_gain else gain,
             parameters.exact(shift) if has_shift else shift,
         )
-        function = partial(NORMS[kind], gain=gain, shift=shift)
         if kind == FEATURES:
             ways = [partial(layer_norm, gain=gain, shift=shift, epsilon=epsilon) for epsilon in _EPSILONS]
-            function = min(ways, key=lambda way: float(np.abs(way(z) - output).max()))
+            closest = min(ways, key=lambda way: float(np.abs(way(z) - output).max()))
+            return Part(output, closest, tuple(mistakes), learned, line=self.record.line_of(output))
         return Part(output, function, tuple(mistakes), learned, line=self.record.line_of(output))
 
     # Feed-forward networks
