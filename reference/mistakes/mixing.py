@@ -126,21 +126,6 @@ SELF_ATTENTION: dict[Diagnosis, list[Mix]] = {
     ],
 }
 
-
-# These give other values than v to a single token, or to equal ones.
-UNLIKE_ALONE = (
-    OVER_HEADS,
-    AMONG_HEADS,
-    AMONG_CHANNELS,
-    NO_SOFTMAX,
-    NOT_NORMALISED,
-    SCALED_BEHIND,
-    HIDES_ITSELF,
-    JOINED,
-    VIEWED,
-    OVER_QUERIES,
-)
-
 UNSCALED = Diagnosis("the scores are not divided by √(n_embd/n_head)", "scores_not_scaled")
 CROSS_ATTENTION = {
     UNSCALED: Mixing(scale=lambda width, heads: 1.0),

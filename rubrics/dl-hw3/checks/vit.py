@@ -15,7 +15,6 @@ from grader.modules import Parameters, trained
 from reference.mistakes.diagnosis import Diagnosis, all_of
 from reference.mistakes.encoder_blocks import ORDERS, UNBIASED
 from rubrics.module_recovery.blocks import Wanted
-from rubrics.module_recovery.layers import loose_vectors
 
 from ..public.image_bench import Sizes, is_batch_normed
 from ..public.patches import why_so_many
@@ -99,8 +98,8 @@ def _unclear(name: str, partial: Partial) -> Outcome:
 def _not_used(one: Recording, what: str, sizes: set[int]) -> Outcome | None:
     """If a parameter that could be it has no influence."""
     bench = one.bench
-    vectors = loose_vectors(bench.values, _ONE.dim)
-    candidates = vectors if _ONE.dim in sizes else [key for key, value in bench.values.items() if value.size in sizes]
+    of_layers = ("weight", "bias") if _ONE.dim in sizes else ()  # a LayerNorm's are vectors, too
+    candidates = [key for key, value in bench.values.items() if value.size in sizes and not key.endswith(of_layers)]
     if set(candidates) <= bench.influential(np.random.default_rng(0), (one.images[:2],)):
         return None
     return failed(f"{bench.name} has a {what}, but its output does not depend on it", code="parameter_unused")

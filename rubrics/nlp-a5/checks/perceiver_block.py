@@ -39,6 +39,7 @@ MLP_DIFFERS = Diagnosis("its attention is right, but what follows is not x + MLP
 LINEAR = Diagnosis("its MLP has no nonlinearity between its two layers", "no_activation")
 NO_MLP_NORM = Diagnosis("its MLP works on values without a LayerNorm", "no_mlp_norm")
 ONE_LAYER = Diagnosis("its keys and values come from one layer", "layer_unused")
+SHARED = Diagnosis("its queries come from the layer of its keys or values", "shared_projection")
 ATTENTION_DIFFERS = Diagnosis("its attention is not cross-attention in any of the readings left open", "outputs_differ")
 
 
@@ -177,7 +178,8 @@ class Block:
             for q, (k, v), (mistakes, mix), masked in product(queries, pairs, mixings, (True, False)):
                 mixing = replace(mix, masked=masked)
                 mixed = self.of_asking.table(mixing(q(rows), k(columns), v(columns), HEADS))
-                yield attention(q, k, v, None, mixing), mixed, mistakes + ((ONE_LAYER,) if k is v else ())
+                alike = (ONE_LAYER,) if k is v else (SHARED,) if any(map(q.shares_numbers_with, (k, v))) else ()
+                yield attention(q, k, v, None, mixing), mixed, mistakes + alike
 
     def _shows_three_maps(self) -> bool:
         queries = (
