@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import TypeVar
 
 import numpy as np
@@ -35,13 +36,25 @@ def layers(record: Record, x: Array, width: int | None = WIDTH, every: bool = Fa
     """
     found: list[AffineMap] = []
     known = np.empty((len(x) * x.shape[1], 0))
-    for each in record.learned_maps(record.table(x), width=width):
+    for each in _all_layers(record, record.table(x), width):
         table = np.abs(each.table)  # rotations change signs
         is_new = np.abs(table[:, :, None] - known[:, None]).max(axis=0) > record.tolerance  # (features, known ones)
         if is_learned(record, each) and (every or is_new.all(axis=1).any()):
             found.append(each)
             known = np.hstack([known, table])
     return found
+
+
+def _all_layers(record: Record, x: Array, width: int | None) -> Iterator[AffineMap]:
+    """Those of this width; those side by side in one that is twice or three times as wide, whole or for each head."""
+    yield from record.learned_maps(x, width=width)
+    for several in (2, 3) if width == WIDTH else ():
+        numbers = np.arange(several * WIDTH)
+        blocks = [*numbers.reshape(several, WIDTH), *numbers.reshape(HEADS, several, HEAD).swapaxes(0, 1)]
+        for wide, block in product(record.learned_maps(x, width=several * WIDTH), blocks):
+            columns = block.reshape(-1)
+            table, matrix, offset = wide.table[:, columns], wide.matrix[:, columns], wide.offset[columns]
+            yield replace(wide, table=table, matrix=matrix, offset=offset)
 
 
 def is_learned(record: Record, layer: AffineMap) -> bool:
