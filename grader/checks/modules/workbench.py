@@ -40,6 +40,7 @@ class Workbench:
     file: str
     name: str
     settings: Mapping[str, Any] | list[Any]  # a configuration, or plain arguments
+    by_name: bool = False  # whether settings are arguments by name
     precision: str = "float64"
     dropout: bool = True  # whether what drops out in evaluation mode may do so
     watched: bool = False  # whether its inputs come back, too
@@ -98,7 +99,7 @@ class Workbench:
         told = {"parameters": not values, "given": self.watched, "recorded": self.recording, "input_gradients": True}
         request = {
             "name": self.name,
-            "config": config,
+            "build" if self.by_name else "config": config,
             "parameters": dict(values),
             "inputs": [list(arrays) for arrays in inputs],
             "cotangents": list(cotangents),
@@ -132,7 +133,7 @@ class Workbench:
         except (TimedOut, Killed, NotImportable):
             raise
         except Crashed as fault:
-            if isinstance(request["config"], list):
+            if not isinstance(request.get("config"), Mapping):
                 raise
             sizes = self._sizes(request["config"]) + self._crashing(request)
             raise Crashed(f"{fault.message}, as {sizes}", fault.detail, fault.concealed, code=fault.code) from None

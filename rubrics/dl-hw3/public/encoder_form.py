@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -29,8 +29,8 @@ BATCHES = ((2, 7), (1, 3), (3, 2), (1, 1))  # batch and tokens
 
 
 def encoder_bench(student: Student, rng: np.random.Generator, file: str, name: str, sizes: Sizes) -> Workbench:
-    called = f"dim={sizes.width}, heads={sizes.heads}, hidden={sizes.hidden}"
-    bench = TokenBench(student, file, name, list(astuple(sizes)), called=called)
+    build = {"dim": sizes.width, "heads": sizes.heads, "hidden": sizes.hidden}
+    bench = TokenBench(student, file, name, build, by_name=True)
     return started(bench, rng, (rng.normal(size=(2, 3, sizes.width)),))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from itertools import permutations
 from typing import Any
 
@@ -45,9 +45,6 @@ class PatchSizes:
         grid = images.reshape(len(images), self.channels, s, p, s, p)  # (B, C, row, P, column, P)
         for order in permutations((1, 3, 5)):
             yield grid.transpose(0, *((4, 2) if by_column else (2, 4)), *order).reshape(len(images), s * s, -1)
-
-    def arguments(self) -> list[int]:
-        return list(astuple(self))
 
     def __str__(self) -> str:
         return ", ".join(f"{each.name}={getattr(self, each.name)}" for each in fields(self))
@@ -96,7 +93,7 @@ class ImageBench(Workbench):
 def on_images(student: Student, rng: np.random.Generator, file: str, name: str, sizes: PatchSizes) -> ImageBench:
     """The module on a workbench, built for these sizes."""
     given = sizes.images(rng, 2)
-    bench = ImageBench(student, file, name, sizes.arguments(), sizes=sizes)
+    bench = ImageBench(student, file, name, asdict(sizes), by_name=True, sizes=sizes)
     try:
         started(bench, rng, (given,))
     except (TimedOut, Killed, NotImportable):

@@ -12,10 +12,6 @@ from grader.modules import Workbench
 
 @dataclass
 class TokenBench(Workbench):
-    """`called` are its arguments as a student writes them."""
-
-    called: str = ""
-
     def ask(
         self, config: Any, values: Any, inputs: Any, cotangents: Any, changes: Sequence[Any] = ()
     ) -> dict[str, Any]:
@@ -28,7 +24,8 @@ class TokenBench(Workbench):
 
     def _with_sizes(self, fault: Crashed, inputs: Sequence[Sequence[Array]]) -> Crashed:
         """The crash, with the sizes the module was built with and, if they are all alike, those of its input."""
-        built = f"{self.name}({self.called})"
+        assert isinstance(self.settings, dict)
+        built = f"{self.name}({', '.join(f'{key}={value}' for key, value in self.settings.items())})"
         shapes = {shape(array.shape) for arrays in inputs for array in arrays}
         given = f", given {shapes.pop()} (batch × tokens × width)" if len(shapes) == 1 else ""
         message = fault.message.replace(f"{self.name}()", built)

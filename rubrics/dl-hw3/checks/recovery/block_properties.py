@@ -52,7 +52,7 @@ def shown_of_an_encoder(
     x = rng.normal(size=(2, 6, width))
     if behaviour.weighs_all_alike(bench, rng, (x,), (3, 4), slice(0, 3)):
         return behaviour.averages(bench)
-    same = behaviour.heads_have_no_influence(bench, (x,), [width, 1, hidden]) if heads > 1 else False
+    same = behaviour.heads_have_no_influence(bench, (x,), {**bench.settings, "heads": 1}) if heads > 1 else False
     if same:
         return behaviour.unsplit(bench, heads)
     lone = rng.normal(size=(_LONE_TOKENS, 1, width))
