@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.checks.modules.obligations import irregular, trained, wrong_shape
-from grader.checks.modules.workbench import Workbench, started
 from grader.model import Limits, Outcome
+from grader.modules.obligations import irregular, trained, wrong_shape
+from grader.modules.workbench import Workbench, started
 from grader.sandbox import BoxRunner
 from tests.conftest import MakeSubmission
 

@@ -14,8 +14,8 @@ from itertools import product
 
 import numpy as np
 
-from grader.checks.modules.workbench import Recorded
 from grader.compare import Array
+from grader.modules.workbench import Recorded
 
 _DOUBLE, _SINGLE = 1e-6, 1e-4  # how far values may be off, of the largest
 _LARGEST = 1e100  # squares stay finite

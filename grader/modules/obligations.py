@@ -9,10 +9,10 @@ from fractions import Fraction
 import numpy as np
 
 from grader import compare
-from grader.checks.modules.workbench import Inputs, Ran, Workbench
 from grader.compare import Array, difference
 from grader.errors import Crashed, Killed, TimedOut
 from grader.model import Outcome, Status, failed, passed
+from grader.modules.workbench import Inputs, Ran, Workbench
 from grader.quoting import quote
 
 _AXES = {3: "batch × tokens × width", 4: "batch × channels × height × width"}

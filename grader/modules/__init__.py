@@ -1,6 +1,6 @@
 """What rubrics need to judge modules of torch: `from grader.modules import Workbench, trained, …`."""
 
-from grader.checks.modules.obligations import (
+from grader.modules.obligations import (
     irregular,
     judged_by_behaviour,
     made_steady,
@@ -8,8 +8,8 @@ from grader.checks.modules.obligations import (
     trained,
     wrong_shape,
 )
-from grader.checks.modules.relations import AffineMap, Parameters, Record, scores_of
-from grader.checks.modules.workbench import Inputs, Recorded, Workbench, first_of, started
+from grader.modules.relations import AffineMap, Parameters, Record, scores_of
+from grader.modules.workbench import Inputs, Recorded, Workbench, first_of, started
 
 __all__ = [
     "AffineMap",
