@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from types import ModuleType, SimpleNamespace
+from typing import Any, cast
 
+import numpy as np
 import pytest
 
+from grader import Case, inputs
+from grader.checks.modules.module_reference import reference_questions
+from grader.rubric.own_functions import OfferedName, offers_in
 from tests.in_process import command as grader
 
 CHECKS = """
@@ -275,3 +281,40 @@ def test_a_reference_that_raises_on_its_inputs_stops_at_lint(
     ran = grader("rubric", "lint", tmp_path / "rubric.yaml")
     assert ran.returncode == 2
     assert line in " ".join(ran.stderr.split())
+
+
+def test_all_that_the_reference_is_asked_is_known_before_a_student_is_seen() -> None:
+    @inputs
+    def pairs(rng: np.random.Generator) -> Iterator[Case]:
+        for n in (3, 4):
+            parameters = {"weight": rng.normal(size=(n, 2)), "bias": rng.normal(size=2)}
+            yield Case(f"{n} rows", (rng.normal(size=(5, n)),), build={"n": n}, parameters=parameters)
+
+    module = cast(ModuleType, SimpleNamespace(pairs=pairs, __name__=__name__))
+    name = OfferedName("pairs", offers_in([module], "inputs")["pairs"])
+    asked = list(reference_questions(np.random.default_rng(1), {"inputs": name}))
+    assert [args[0].shape for args, _ in asked] == [(5, 3), (5, 4), *[(5, 3)] * 9]  # two steps in two directions each
+    assert all(parameters.keys() == {"weight", "bias"} for _, parameters in asked)
+
+
+@pytest.mark.slow
+def test_a_kit_has_the_answers_to_inputs_of_its_own(tmp_path: Path) -> None:
+    folder = tmp_path / "sentences"
+    right, starter = folder / "samples" / "right", folder / "starter"
+    for place in (right, starter):
+        place.mkdir(parents=True)
+    texts = {"checks.py": CHECKS, "public.py": PUBLIC, "proof.yaml": "gold: right\n"}
+    for name, text in {**texts, "rubric.yaml": RUBRIC.replace("CHOICES", NAMES)}.items():
+        (folder / name).write_text(text)
+    (right / "words.py").write_text(WORK.replace(LAYERS, RAW))
+    (starter / "words.py").write_text("from torch import nn\n\n\nclass Attention(nn.Module):\n    ...\n")
+    released = grader("release", folder, "--out", tmp_path / "kit")
+    assert released.returncode == 0, released.stderr
+    assert "with frozen values" in " ".join(released.stdout.split())
+    for work, shown in [
+        (WORK.replace(LAYERS, RAW), "2 of the 2 points that are checked here"),
+        (WORK.replace(LAYERS, RAW).replace(" / q.shape[-1] ** 0.5", ""), "it looks as if the scores are not scaled"),
+    ]:
+        (tmp_path / "kit" / "words.py").write_text(work)
+        checked = grader("check", ".", cwd=tmp_path / "kit")
+        assert shown in " ".join(checked.stdout.split()), checked.stdout
