@@ -198,3 +198,25 @@ LAYER = {"W": "K×d", "h": "d", "y": "K", "K": "size", "d": "size"}
 def test_letters_of_an_answer_are_read_or_left_to_a_ta(text: str, status: Status) -> None:
     outcome = _judged(text, Reading(name="G", symbols=LAYER, equals=["(softmax(W h) - y) h^T"]))
     assert outcome.status is status, outcome
+
+
+@pytest.mark.usefixtures("in_this_process")
+@pytest.mark.parametrize(
+    ("text", "status", "said"),
+    [
+        ("(softmax(z) - y) h^T", P, ""),
+        (r"$G = (\operatorname{softmax}(Wh) - y) h^\top$", P, ""),
+        (r"$G = \left(\frac{e^z}{\sum_j e^{z_j}} - y\right)h^\top$", P, ""),
+        (r"$G = (\hat{y} - y) h^\top$", P, ""),
+        ("(z - y) h^T", F, "without the softmax"),
+        (r"$G = (Wh - y) h^\top$", F, "without the softmax"),
+        ("G = (softmax(z) - y) h^T with z = 2 W h", F, "is not right"),
+    ],
+)
+def test_a_question_defines_letters(text: str, status: Status, said: str) -> None:
+    mistake = KnownMistake(equals="(z - y) h^T", because="without the softmax")
+    where = {"z": "W h", "ŷ": "softmax(z)"}
+    key = "(exp(z) / (sum_j exp(z_j)) - y) h^T"
+    outcome = _judged(text, Reading(name="G", symbols=LAYER, where=where, equals=[key], mistakes=[mistake]))
+    assert outcome.status is status, outcome
+    assert said in outcome.message
