@@ -64,6 +64,7 @@ class Fit(Enum):
 
 
 _FOR_A_PERSON = (Fit.UNKNOWN, Fit.BITS, Fit.ROUNDED, Fit.COVERED, Fit.OTHER_READING, Fit.IN_RANGE, Fit.CONTRADICTION)
+_THOUSANDS = ("k", "K", "M")  # alone; `K` would be kelvin
 _CODES = {
     Fit.NO_UNIT: "unit_missing",
     Fit.OTHER_UNIT: "wrong_unit",
@@ -112,15 +113,14 @@ def judge(answer: Answer, key: Key) -> Verdict:
     if key.unit and (unknown := _unknown_unit(meant.members[-1], key.unit)):
         message = f"it is not known how the unit '{quote(unknown, 20)}' compares with the one asked for"
         shown = " = ".join(one.text for one in meant.members)
-        return undecided(f"{message}; a person decides", f"read as {shown} {unknown}", code="unknown_unit")
+        return undecided(f"{message}; a person decides", f"read as {shown}", code="unknown_unit")
     return _verdict(fit, meant, key)
 
 
 def _unknown_unit(one: Quantity, asked: Unit) -> str:
-    """The word behind a number that is no known unit, or a K that can hardly be kelvin: 2560 K for bytes."""
-    if one.unit and "K" in one.unit.dimensions and "K" not in asked.dimensions:
-        return "K"
-    return one.unknown_unit
+    """The word behind a number that is no known unit, or what may be short for one: 2560 K for bytes."""
+    first = one.unit.text.split(" ")[0] if one.unit and not one.unit.is_like(asked) else ""
+    return first if first in _THOUSANDS else one.unknown_unit
 
 
 def known_mistake(answer: Answer, key: Key, mistakes: Sequence[Key]) -> int | None:

@@ -15,8 +15,8 @@ _TIMES = re.compile(r" *[·×*] *| +")
 _SPACE = re.compile(r" *")
 _OVER_ALONE = re.compile(r" */ *(?=[^\W\d_])")  # 3.5 /s
 _OVER = re.compile(r" */ *| +per +")
-_UNKNOWN = re.compile(r" *([^\W\d_]+)(?![\w-])")
-_UNKNOWN_BELOW = re.compile(r"/([^\W\d_]+)")
+_UNKNOWN = re.compile(r" *([(\[] *)?([^\W\d_]+)(?![\w-])(?(1) *[)\]])")  # apples, (apples)
+_UNKNOWN_BELOW = re.compile(r"(/)([^\W\d_]+)")
 _COUNTED_TOO = {"b": "bit", "Bs": "B"}  # behind a prefix: Mb, MBs
 _LONGEST_SYMBOL = 4  # letters of a unit whose case may be mistaken: GiBs
 
@@ -72,10 +72,11 @@ def _in_other_case(word: str) -> str:
 def unknown_unit(text: str, at: int, has_unit: bool, own: tuple[str, ...] = ()) -> str:
     """The word behind a number, or below its unit, that stands there as a unit does and is none; else nothing."""
     found = (_UNKNOWN_BELOW if has_unit else _UNKNOWN).match(text, at)
-    if not found or found[1].endswith("ly") or (found[1].lower() if len(found[1]) > 1 else found[1]) in NO_UNITS:
+    word = found[2] if found else ""
+    if word.endswith("ly") or (word.lower() if len(word) > 1 else word) in NO_UNITS:
         return ""
-    is_adjective = found[1].islower() and text[at : at + 1] == " " and read_unit(text, found.end(), own)
-    return "" if is_adjective else found[1]  # 350 input tokens
+    is_adjective = found and word.islower() and text[at : at + 1] == " " and read_unit(text, found.end(), own)
+    return "" if is_adjective else word  # 350 input tokens
 
 
 def read_unit(text: str, at: int, own: tuple[str, ...] = ()) -> tuple[Unit, int] | None:
