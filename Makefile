@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/installed
 # Python may have been told to keep no bytecode; then every process that a test starts compiles the grader anew.
-PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses $(PROCESSES) --dist worksteal
+PYTEST = OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses $(PROCESSES) --dist worksteal
 PROCESSES = 2
 # Tests of clusters and of limits wait more than they compute: with one process more, no core stands idle meanwhile.
 test test-all: PROCESSES = 3

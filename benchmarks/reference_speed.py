@@ -20,9 +20,9 @@ from reference.attention import multi_head_attention
 from reference.corpus import make_corpus
 from reference.datasets import CharCorruptionDataset, Pair, cropped_batch
 from reference.gpt import GPT, GPTConfig
-from reference.torch_attention import MultiHeadAttention
 from reference.train import SMALL, vocabulary_of
 from reference.training import DrawBatch, Stage, train
+from reference.transformer import MultiHeadAttention
 
 Call = Callable[[], object]
 

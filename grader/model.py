@@ -166,8 +166,11 @@ class StudentCode(Protocol):
     def replaced(self, attributes: Iterable[tuple[Any, str, Any]]) -> AbstractContextManager[None]:
         """Within, these objects have other attributes of these names."""
 
-    def built(self, file: str, name: str, config: Any, precision: str = "float64") -> Any:
-        """A module of torch built from a configuration (a dict) or from arguments (a list), in evaluation mode."""
+    def built(
+        self, file: str, name: str, config: Any = None, precision: str = "float64", build: dict[str, Any] | None = None
+    ) -> Any:
+        """A module of torch in evaluation mode: built from a configuration (a dict), from arguments in their order (a
+        list), or from arguments by name (`build`)."""
 
     def ask(self, probe: str, file: str, **request: Any) -> Any:
         """What a probe of the sandbox's own finds out."""

@@ -8,16 +8,22 @@ from grader.checks.modules.obligations import (
     trained,
     wrong_shape,
 )
-from grader.checks.modules.workbench import Inputs, Workbench, first_of, started
+from grader.checks.modules.relations import AffineMap, Parameters, Record, scores_of
+from grader.checks.modules.workbench import Inputs, Recorded, Workbench, first_of, started
 
 __all__ = [
+    "AffineMap",
     "Inputs",
+    "Parameters",
+    "Record",
+    "Recorded",
     "Workbench",
     "first_of",
     "irregular",
     "judged_by_behaviour",
     "made_steady",
     "not_a_function_of_its_input",
+    "scores_of",
     "started",
     "trained",
     "wrong_shape",

@@ -11,6 +11,7 @@ from functools import cached_property, partial
 from types import ModuleType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, overload
 
+import numpy as np
 from pydantic import AfterValidator, BaseModel, TypeAdapter, ValidationError, ValidationInfo
 
 from grader.errors import RubricError
@@ -166,6 +167,7 @@ class Parameter:
 
 
 GroupKind = Literal["values", "draws"]
+Asked = Callable[[np.random.Generator, Mapping[str, Any]], Iterable[tuple[tuple[Any, ...], dict[str, Any]]]]
 Agreement = Callable[[Mapping[str, Any]], str]  # of a check's parameters: why they do not go together, or nothing
 
 
@@ -183,6 +185,7 @@ class Definition:
     group: GroupKind | None = None  # of checks that share a sandbox (`groups.py`); otherwise it has its own
     compares: bool = False  # every answer with a right one, as every check with a reference does
     agree: Agreement | None = None  # says why parameters that a rubric gives do not go together
+    asks: Asked | None = None  # all calls of its reference, if it compares more than what student functions return
 
     def marked(self, mark: type) -> str:
         """The first parameter with this mark; nothing, if there is none."""

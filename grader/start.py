@@ -14,6 +14,7 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that temporary copies are removed
     # Processes that grade beside this one import nothing from the working directory: it may be a student's folder.
     os.environ["PYTHONSAFEPATH"] = "1"
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # matrices are small: several threads wait for each other
     if sys.argv[1:] and sys.argv[1] in _GRADES_ONE:
         from grader.sandbox.host.loading_process import begin_ahead
 

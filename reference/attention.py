@@ -18,6 +18,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reference import equations
 from reference.shapes import (
     Array,
     boolean_mask,
@@ -35,12 +36,9 @@ def softargmax(scores: ArrayLike, beta: float = 1.0, axis: int = 0) -> Array:
     s = scores_below_infinity(scores, beta)
     hidden = np.isneginf(s)
     scaled = np.where(hidden, -np.inf, beta * np.where(hidden, 0.0, s))
-    top = scaled.max(axis=axis, keepdims=True)
-    # The largest score is taken off first, so no exp can overflow; where all are −∞, nothing needs to be.
-    weights = np.exp(scaled - np.where(np.isneginf(top), 0.0, top))
-    total = weights.sum(axis=axis, keepdims=True)
-    result: Array = weights / np.where(total == 0, 1.0, total)
-    return result
+    with np.errstate(invalid="ignore"):  # 0/0 in a slice of nothing else
+        weights = equations.softmax(scaled, axis)
+    return np.where(hidden, 0.0, weights)
 
 
 def softmax(scores: ArrayLike) -> Array:

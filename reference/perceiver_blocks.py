@@ -12,9 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
 
-from reference.numpy_attention import Mixing
-from reference.numpy_layers import ACTIVATIONS as COMMON
-from reference.numpy_layers import Array, Function, identity
+from reference.equations import ACTIVATIONS as COMMON
+from reference.equations import Array, Function, identity
+from reference.variations import Mixing
 
 NO_ACTIVATION = "none"
 ACTIVATIONS: dict[str, Function] = {**COMMON, NO_ACTIVATION: identity}

@@ -127,7 +127,7 @@ def require_features(x: Tensor, width: int) -> None:
     require(fits, f"the last axis of x must hold {width} features, but x is {shape_text(x)}")
 
 
-def require_dot_product(q: Tensor, k: Tensor, v: Tensor) -> None:
+def require_dot_product(q: HasShape, k: HasShape, v: HasShape) -> None:
     shapes = f"queries {shape_text(q)}, keys {shape_text(k)} and values {shape_text(v)}"
     shared = "q and k share their last axis (features), k and v their last but one (tokens)"
     fits = q.shape[-1] == k.shape[-1] and k.shape[-2] == v.shape[-2]

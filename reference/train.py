@@ -33,6 +33,7 @@ from reference.birthplaces import Accuracy, Question, accuracy, constant_baselin
 from reference.corpus import Corpus, make_corpus, write_lines
 from reference.datasets import BirthPlaceDataset, CharCorruptionDataset, Pair, cropped_batch
 from reference.gpt import GPT, GPTConfig, Variant, complete_greedily
+from reference.gpt_variants import gpt
 from reference.handout_constants import MASK_CHARACTER, PAD_CHARACTER
 from reference.span_corruption import Vocabulary
 from reference.training import Progress, Stage, train
@@ -119,7 +120,7 @@ class Experiment:
 
         torch.manual_seed(self.seed)
         sizes = (setting.block, setting.layers, setting.heads, setting.width)
-        model = GPT(GPTConfig(len(vocabulary), *sizes, variant=variant))
+        model = gpt(GPTConfig(len(vocabulary), *sizes, variant=variant))
         stages = [(setting.finetuning_alone, draw_questions)]
         if pretrain:
             stages = [(setting.pretraining, draw_corrupted), (setting.finetuning, draw_questions)]

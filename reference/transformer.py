@@ -1,11 +1,13 @@
-"""Transformer parts: LayerNorm, the position-wise network, pre- and post-norm blocks, positions, encoder.
+"""Transformer parts: attention, LayerNorm, the position-wise network, pre- and post-norm blocks, positions, encoder.
 
-Equation    LayerNorm(x) = g ⊙ (x − mean(x)) / √(var(x) + ε) + b, over the features of one token
+Equation    attention and LayerNorm as in `equations`; heads side by side, then one output projection
             FFN(x) = W₂ φ(W₁ x + b₁) + b₂, the same at every position
             post-norm (original paper)  y = LN(x + Attn(x));      z = LN(y + FFN(y))
             pre-norm (GPT-2, ViT)       y = x + Attn(LN(x));      z = y + FFN(LN(y))
-Convention  tokens are rows: (B, T, D). Positions count from 0.
-Readings    * var is the biased one (divide by D, not D − 1) and ε stands in the root, as in `nn.LayerNorm`.
+Convention  tokens are rows: (B, T, D). Positions count from 0. A mask is boolean, True = may attend, and broadcasts
+            to (B, H, T, S): queries are rows, keys are columns.
+Readings    * torch's `nn.MultiheadAttention` reads boolean masks the other way round (True = hidden);
+              `F.scaled_dot_product_attention` reads them as here.
             * φ is ReLU in the original, GELU (with the exact Φ, not the tanh fit) in GPT and ViT.
             * A stack of pre-norm blocks ends in one more LayerNorm, which a post-norm stack does not need.
             * Sinusoids: sin in the even features, cos in the odd ones, interleaved.
@@ -19,31 +21,63 @@ from typing import Literal, get_args
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
-from reference.shapes import require, require_features, require_one_of, require_positions, require_tokens
-from reference.torch_attention import MultiHeadAttention
+from reference.equations import EPSILON, attention, gelu, join_heads, layer_norm, relu, split_heads
+from reference.shapes import (
+    require,
+    require_even_heads,
+    require_features,
+    require_one_of,
+    require_positions,
+    require_same_batch,
+    require_tokens,
+)
 
 NormOrder = Literal["pre", "post"]
-ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": F.relu, "gelu": F.gelu}
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": relu, "gelu": gelu}
+
+
+class MultiHeadAttention(nn.Module):
+    """Self-attention when given one sequence, cross-attention when the keys come from another."""
+
+    def __init__(self, dim: int, heads: int) -> None:
+        super().__init__()
+        require_even_heads(heads, dim)
+        self.heads = heads
+        self.query = nn.Linear(dim, dim)
+        self.key = nn.Linear(dim, dim)
+        self.value = nn.Linear(dim, dim)
+        self.output = nn.Linear(dim, dim)
+
+    def forward(self, x: Tensor, context: Tensor | None = None, mask: Tensor | None = None) -> Tensor:
+        """Queries from x (B, T, D); keys and values from context (B, S, D), or from x if there is none."""
+        require_tokens(x, self.query.in_features)
+        if context is None:
+            context = x  # (B, T, D)
+        else:
+            require_tokens(context, self.query.in_features, "context")
+            require_same_batch(x, context)
+        q = split_heads(self.query(x), self.heads)  # (B, H, T, D/H)
+        k = split_heads(self.key(context), self.heads)  # (B, H, S, D/H)
+        v = split_heads(self.value(context), self.heads)  # (B, H, S, D/H)
+        projected: Tensor = self.output(join_heads(attention(q, k, v, mask)))  # (B, T, D)
+        return projected
 
 
 class LayerNorm(nn.Module):
     """Each token's features to mean 0 and variance 1, then a learned scale and shift."""
 
-    def __init__(self, dim: int, eps: float = 1e-5) -> None:
+    def __init__(self, dim: int, epsilon: float = EPSILON) -> None:
         super().__init__()
         require(dim >= 1, f"LayerNorm needs at least one feature, not {dim}")
         self.weight = nn.Parameter(torch.ones(dim))  # (D,)
         self.bias = nn.Parameter(torch.zeros(dim))  # (D,)
-        self.eps = eps
+        self.epsilon = epsilon
 
     def forward(self, x: Tensor) -> Tensor:
         require_features(x, len(self.weight))
-        centred = x - x.mean(dim=-1, keepdim=True)  # (…, D)
-        variance = centred.square().mean(dim=-1, keepdim=True)  # (…, 1), biased
-        normal = centred * torch.rsqrt(variance + self.eps)  # (…, D)
-        return normal * self.weight + self.bias  # (…, D)
+        normal: Tensor = layer_norm(x, self.weight, self.bias, self.epsilon)  # (…, D)
+        return normal
 
 
 class FeedForward(nn.Module):

@@ -15,7 +15,6 @@ from grader.options import room_of_commands
 _ABOUT = {
     "checks.py": "answers, and checks that need them",
     "public.py": "checks and inputs that students get as they are",
-    "probes.py": "what runs beside the students' code, in the sandbox",
     "ideas.yaml": "how students say the ideas that it names",
     "samples": "work of every outcome, and beside each what it gets",
     "proof.yaml": "which sample is right, and what of it is changed to see whether that is noticed",

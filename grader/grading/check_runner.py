@@ -16,6 +16,7 @@ from grader.grading.concealment import concealed, from_fault, with_output
 from grader.grading.grading_state import GradingState
 from grader.grading.groups import Group, OpenSandbox, group_of, opens_its_group
 from grader.grading.pdf_caution import from_pages
+from grader.grading.randomness import place_of
 from grader.model import Answer, Box, Check, Outcome, Probe, Problem, Status
 from grader.quoting import quote
 from grader.submission.not_started import not_started
@@ -151,8 +152,7 @@ class CheckRunner:
         return Judgement(outcome, time.perf_counter() - began, timed_out)
 
     def place(self, name: str) -> str:
-        """What random numbers of the problem follow from, next to seed and secret."""
-        return f"{self.state.rubric.name}/{self.problem.id}/{name}"
+        return place_of(self.state.rubric.name, self.problem.id, name)
 
     def _found(self, check: Check, student: _Student) -> Outcome:
         # Two streams: student code can read its own, and must not learn from it which check this is or what it asks.

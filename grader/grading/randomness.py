@@ -14,6 +14,11 @@ from grader.grading.secret import Secret, read_secret
 NO_SECRET = "no course secret was set (GRADER_SECRET), so anybody who has this grader can draw the same inputs"
 
 
+def place_of(rubric: str, problem: str, name: str) -> str:
+    """What random numbers of a check follow from, next to seed and secret."""
+    return f"{rubric}/{problem}/{name}"
+
+
 @dataclass(frozen=True)
 class Draw:
     seed: int

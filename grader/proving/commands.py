@@ -15,6 +15,7 @@ from grader.progress_bar import progress_bar
 from grader.proving.listing import print_proof, print_written
 from grader.proving.proof import load_proof
 from grader.proving.prove import prove
+from grader.proving.reference_trial import failing_references
 from grader.proving.writing import write_samples
 from grader.report.listings import print_rubric
 from grader.report.points import shown
@@ -35,6 +36,9 @@ def lint(names: Annotated[list[str], typer.Argument(metavar="NAME|PATH…", help
         except RubricError as error:
             problems += error.problems
         else:
+            if failing := failing_references(loaded):
+                problems += failing
+                continue
             checks = sum(len(problem.every_check) for problem in loaded.problems)
             size = f"{len(loaded.problems)} problems, {checks} checks, {shown(loaded.points)} points"
             print(f"{loaded.path}: {size}; no faults")

@@ -21,7 +21,7 @@ from grader.checks.functions.nested import UnsupportedValue, flat, plain, values
 from grader.checks.functions.values import matches_reference
 from grader.errors import RubricError
 from grader.grading.engine import grade
-from grader.grading.randomness import Draw, draw_at_home
+from grader.grading.randomness import Draw, draw_at_home, place_of
 from grader.model import Box, Check, Isolation, Limits, Probe, Problem, Rubric, Status, Submission
 from grader.plugins import Plugin
 from grader.registry import NamesAReference, defined
@@ -185,6 +185,9 @@ def frozen_questions(rubric: Rubric, problem: Problem, check: Check, draw: Draw)
     """What the check asks its reference, with every answer; None if it asks for more than values."""
     name = check.parameters[defined(check).marked(NamesAReference)]
     reference = reference_named(name)
+    if asks := defined(check).asks:
+        rng = np.random.default_rng(draw.questions(place_of(rubric.name, problem.id, check.id)))
+        return tuple(_answered(reference, args, kwargs) for args, kwargs in asks(rng, check.parameters))
     student = _Reference(reference.function)
     alone = replace(problem, checks=(replace(check, needs=(), review_unless={}, gate=False),), alternatives=())
     with tempfile.TemporaryDirectory() as empty:

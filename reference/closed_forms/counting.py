@@ -80,13 +80,14 @@ def confirm_complexity(seed: int) -> Confirmation:
     import torch  # counts what the models really multiply
     from torch.utils.flop_counter import FlopCounterMode
 
-    from reference.gpt import GPT, GPTConfig, Variant
+    from reference.gpt import GPTConfig, Variant
+    from reference.gpt_variants import gpt
 
     sizes = {L: 5, LENGTH: 64, M: 16, D: 32}
     ids = torch.randint(1, 20, (1, 64), generator=torch.Generator().manual_seed(seed))  # (1, 64)
 
     def products(variant: Variant) -> int:
-        model = GPT(GPTConfig(20, block=64, layers=5, heads=4, width=32, variant=variant, bottleneck=16))
+        model = gpt(GPTConfig(20, block=64, layers=5, heads=4, width=32, variant=variant, bottleneck=16))
         with FlopCounterMode(display=False) as counter:
             model(ids)
         counted = counter.get_flop_counts()["Global"]

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache, partial
-from itertools import product
 
 import numpy as np
 
+from reference.equations import ACTIVATIONS as COMMON
+from reference.equations import Array, Function, identity, layer_norm
 from reference.mistakes.diagnosis import Diagnosis
-from reference.numpy_layers import ACTIVATIONS as COMMON
-from reference.numpy_layers import Array, Function, identity, layer_norm
 
 Order = Callable[[Array, Function, Function, Function, Function], Array]
 
@@ -128,7 +126,6 @@ ACTIVATIONS: dict[str, Function] = {
     "leaky ReLU": lambda x: np.where(x > 0, x, 0.01 * x),
     _NOTHING: identity,
 }
-_LIKELY = ("GELU", _NOTHING)
 AGAIN = "ReLU behind the second layer as well"
 _CODES = {_NOTHING: "no_activation", AGAIN: "activation_twice"}  # of those that are not just another one
 
@@ -193,7 +190,6 @@ class Variant:
 
     order: Diagnosis = POST
     activation: str = RELU
-    norm: Diagnosis = FEATURES
 
     def mistakes(self, orders: tuple[str, ...], activations: tuple[str, ...]) -> list[Diagnosis]:
         """What is not as asked, in words."""
@@ -204,39 +200,4 @@ class Variant:
             wanted = " or ".join(activations[:2])
             words = f"{self.activation} stands in the feed-forward network where {wanted} is asked for"
             found.append(Diagnosis(words, _CODES.get(self.activation, "wrong_activation")))
-        return [*found, *([self.norm] if self.norm != FEATURES else [])]
-
-
-@lru_cache
-def variants(orders: tuple[str, ...], activations: tuple[str, ...]) -> tuple[list[Variant], list[Variant]]:
-    """The right ones; those with one mistake, then those with two that are likely together."""
-    every = [Variant(*choice) for choice in product(ORDERS, [*ACTIVATIONS, AGAIN], NORMS)]
-    likely = [Variant(order, activation) for order, activation in product(ORDERS, _LIKELY)]
-    likely += [
-        Variant(order, activation, norm)
-        for order, activation, norm in product(ORDERS, (RELU, *_LIKELY), (UNBIASED, BATCH_NORM, UNCENTRED))
-    ]
-
-    def with_mistakes(count: int, among: list[Variant]) -> list[Variant]:
-        return [variant for variant in among if len(variant.mistakes(orders, activations)) == count]
-
-    return with_mistakes(0, every), [*with_mistakes(1, every), *with_mistakes(2, likely)]
-
-
-def block(
-    x: Array,
-    attend: Function,
-    mlp: Callable[[Array, Function], Array],
-    norms: tuple[Callable[..., Array], Callable[..., Array]],
-    variant: Variant,
-) -> Array:
-    """The MLP is given an activation, the LayerNorms how to normalise: one of NORMS."""
-    one, two = (partial(norm, how=NORMS[variant.norm]) for norm in norms)
-    return ORDERS[variant.order](x, attend, _feed_forward(mlp, variant.activation), one, two)
-
-
-def _feed_forward(mlp: Callable[[Array, Function], Array], activation: str) -> Function:
-    if activation == AGAIN:
-        relu = ACTIVATIONS[RELU]
-        return lambda x: relu(mlp(x, relu))
-    return lambda x: mlp(x, ACTIVATIONS[activation])
+        return found

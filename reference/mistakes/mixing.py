@@ -8,9 +8,9 @@ from math import sqrt
 
 import numpy as np
 
+from reference.equations import Array, identity, join_heads, softmax, split_heads
 from reference.mistakes.diagnosis import Diagnosis
-from reference.numpy_attention import Mixing, causal
-from reference.numpy_layers import Array, identity, join_heads, masked, softmax, split_heads
+from reference.variations import Mixing, causal, masked
 
 Mix = Callable[[Array, Array, Array, int], Array]
 
@@ -41,6 +41,11 @@ def _over_channels(q: Array, k: Array, v: Array, heads: int, by: str, turned: bo
     q, k, v = (split_heads(each, heads) for each in (q, k, v))
     weights = softmax(q.swapaxes(-1, -2) @ k / sqrt(size))  # (B, H, D/H, D/H)
     return join_heads(v @ (weights.swapaxes(-1, -2) if turned else weights))
+
+
+def _from_the_batch(x: Array) -> Array:
+    """As join_heads for heads that stand before the batch in one axis, taken for batch before heads."""
+    return join_heads(x.swapaxes(0, 1).reshape(x.shape))
 
 
 def _unmasked_self(scores: Array) -> Array:
@@ -97,7 +102,7 @@ SELF_ATTENTION: dict[Diagnosis, list[Mix]] = {
         Mixing(split=view_as_heads),
         Mixing(split=view_as_heads, join=view_as_rows),
     ],
-    JOINED: [Mixing(join=view_as_rows)],
+    JOINED: [Mixing(join=view_as_rows), Mixing(join=_from_the_batch)],
     Diagnosis(
         "the attention runs over the batch instead of the tokens (nn.MultiheadAttention needs batch_first=True)",
         "attention_over_batch",
@@ -120,21 +125,6 @@ SELF_ATTENTION: dict[Diagnosis, list[Mix]] = {
         Mixing(weigh=lambda scores: np.full_like(scores, 1 / scores.shape[-1]))
     ],
 }
-
-
-# These give other values than v to a single token, or to equal ones.
-UNLIKE_ALONE = (
-    OVER_HEADS,
-    AMONG_HEADS,
-    AMONG_CHANNELS,
-    NO_SOFTMAX,
-    NOT_NORMALISED,
-    SCALED_BEHIND,
-    HIDES_ITSELF,
-    JOINED,
-    VIEWED,
-    OVER_QUERIES,
-)
 
 UNSCALED = Diagnosis("the scores are not divided by √(n_embd/n_head)", "scores_not_scaled")
 CROSS_ATTENTION = {

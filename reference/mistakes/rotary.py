@@ -7,10 +7,11 @@ from itertools import combinations
 
 import numpy as np
 
+from reference.equations import Array
 from reference.mistakes.diagnosis import Diagnosis, all_of
 from reference.mistakes.mixing import UNMASKED, UNSCALED
-from reference.numpy_attention import Angles, Mixing, RotaryMixing
-from reference.numpy_layers import Array, angles
+from reference.rope import angles
+from reference.variations import Angles, Mixing, RotaryMixing
 
 _Slip = dict[str, float]
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from reference.equations import ACTIVATIONS, Array, identity, softmax
 from reference.mistakes.diagnosis import Diagnosis, all_of
 from reference.mistakes.mixing import (
     JOINED,
@@ -20,8 +21,7 @@ from reference.mistakes.mixing import (
     view_as_heads,
     view_as_rows,
 )
-from reference.numpy_attention import Synthesis
-from reference.numpy_layers import ACTIVATIONS, Array, future, identity, masked, softmax
+from reference.variations import Synthesis, future, masked
 
 
 def _later(scores: Array, first: int = 1) -> Array:

@@ -73,7 +73,7 @@ def test_new_edit_prove_release_check_and_grade_a_class(tmp_path: Path) -> None:
 
     assert "No leak was found" in run("release", "scores/rubric.yaml", "--out", "kit")
     shutil.copytree(tmp_path / "scores" / "samples" / "half", tmp_path / "kit", dirs_exist_ok=True)
-    assert "4 of the 4 points that are checked here" in " ".join(run("check", ".", cwd=tmp_path / "kit").split())
+    assert "4 of the 5 points that are checked here" in " ".join(run("check", ".", cwd=tmp_path / "kit").split())
 
     for sample in ("right", "half", "empty"):
         shutil.copytree(tmp_path / "scores" / "samples" / sample, tmp_path / "class" / sample)

@@ -10,18 +10,9 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from reference.gpt import (
-    GPT,
-    PAD,
-    Block,
-    CausalAttention,
-    DownProjectBlock,
-    GPTConfig,
-    SynthesizerAttention,
-    UpProjectBlock,
-    Variant,
-    complete_greedily,
-)
+from reference.gpt import GPT, PAD, Block, CausalAttention, GPTConfig, Variant, complete_greedily
+from reference.gpt_variants import DownProjectBlock, RotaryAttention, SynthesizerAttention, UpProjectBlock, gpt
+from reference.rope import apply_rotary_emb
 
 SMALL = GPTConfig(vocabulary=11, block=12, layers=3, heads=2, width=8, bottleneck=5)
 VARIANTS = get_args(Variant)
@@ -29,7 +20,7 @@ VARIANTS = get_args(Variant)
 
 def small_model(variant: Variant) -> GPT:
     torch.manual_seed(0)
-    return GPT(replace(SMALL, variant=variant)).double()
+    return gpt(replace(SMALL, variant=variant)).double()
 
 
 def test_the_homeworks_sizes_are_the_default():
@@ -78,7 +69,7 @@ def test_every_length_up_to_the_block_gives_logits(variant):
 
 def test_a_vanilla_block_equals_torchs_pre_norm_layer():
     torch.manual_seed(3)
-    ours = Block(SMALL).double()
+    ours = Block(SMALL, CausalAttention(SMALL)).double()
     theirs = nn.TransformerEncoderLayer(
         8, 2, 32, dropout=0.0, activation="gelu", batch_first=True, norm_first=True, dtype=torch.float64
     )
@@ -154,22 +145,25 @@ def test_basis_rows_see_only_tokens_up_to_their_index():
     assert not torch.allclose(after[:, 3:], before[:, 3:])
 
 
-@pytest.mark.parametrize("variant", ["vanilla", "rope"])
-def test_attention_gradients_pass_gradcheck(variant):
+@pytest.mark.parametrize("attention", [CausalAttention, RotaryAttention, SynthesizerAttention])
+def test_attention_gradients_pass_gradcheck(attention):
     torch.manual_seed(8)
-    layer = CausalAttention(replace(SMALL, variant=variant)).double()
+    layer = attention(SMALL).double()
     assert torch.autograd.gradcheck(layer, torch.randn(1, 4, 8, dtype=torch.float64, requires_grad=True))
 
 
-def test_rope_attention_does_not_change_when_all_positions_move():
+def test_rope_attention_equals_torchs_on_rotated_queries_and_keys():
     torch.manual_seed(9)
-    layer = CausalAttention(replace(SMALL, variant="rope")).double()
-    q, k = torch.randn(2, 1, 2, 4, 4, dtype=torch.float64)
-    placed_q, placed_k = layer.place(q, k)
-    here = placed_q @ placed_k.mT
-    padding = torch.zeros(1, 2, 5, 4, dtype=torch.float64)
-    moved_q, moved_k = layer.place(torch.cat([padding, q], dim=2), torch.cat([padding, k], dim=2))
-    torch.testing.assert_close((moved_q @ moved_k.mT)[..., 5:, 5:], here, atol=1e-10, rtol=0)
+    layer = RotaryAttention(SMALL).double()
+    q, k, v = torch.randn(3, 1, 2, 4, 4, dtype=torch.float64)
+    turned = (apply_rotary_emb(each, layer.rotations) for each in (q, k))
+    want = F.scaled_dot_product_attention(*turned, v, is_causal=True)
+    torch.testing.assert_close(layer.mix(q, k, v), want, atol=1e-10, rtol=0)
+
+
+def test_attention_to_another_sequence_refuses_one_of_another_batch():
+    with pytest.raises(ValueError, match=r"2×5×8.*3×5×8"):
+        CausalAttention(SMALL)(torch.ones(2, 5, 8), torch.ones(3, 5, 8))
 
 
 def test_padding_does_not_count_in_the_loss():

@@ -60,7 +60,7 @@ def test_the_zip_holds_what_gradescope_and_the_grader_need(built: Path) -> None:
         script = archive.read("run_autograder").decode()
         page = archive.read("HOW_TO_UPLOAD.md").decode()
     needed = {"setup.sh", "run_autograder", "ungraded.json", "pyproject.toml", "constraints.txt"}
-    needed |= {"rubrics/dl-hw3/rubric.yaml", "rubrics/dl-hw3/ideas.yaml", "rubrics/module_recovery/fits.py"}
+    needed |= {"rubrics/dl-hw3/rubric.yaml", "rubrics/dl-hw3/ideas.yaml", "rubrics/module_recovery/blocks.py"}
     needed |= {"assignments/pyproject.toml"}
     needed |= {"grader/cli.py", "grader/formulas/syntax/grammar.lark", "reference/attention.py"}
     assert needed <= entries.keys()

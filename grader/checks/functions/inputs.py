@@ -41,6 +41,8 @@ class Case:
     args: tuple[Any, ...]
     kwargs: dict[str, Any] = field(default_factory=dict)
     names: tuple[str, ...] = ()  # of the arguments, as the assignment writes them
+    build: dict[str, Any] = field(default_factory=dict)  # of a module: what its constructor is called with, by name
+    parameters: dict[str, Array] = field(default_factory=dict)  # of a module: what it computes with, by role
 
     def __post_init__(self) -> None:
         """The reference and every mistake get the same arrays, so none may write into them."""

@@ -56,8 +56,8 @@ def is_built_from_parts(
     allowed: list[str] = [],  # noqa: B006 - read only
 ) -> Outcome:
     """The module is built from its parts: nothing that it reaches is a library's ready-made whole."""
-    built = {"build": build, "inputs": [rng.normal(size=shape)]}
-    watched = [{"name": name, "run_as": "forward", "requests": [built]}]
+    built = {"build": build, "inputs": [[rng.normal(size=shape)]]}
+    watched = [{"name": name, "run_as": "run_configured", "requests": [built]}]
     return _judged(student, file, name, (forbidden, allowed), watched)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -36,6 +38,7 @@ from grader.compare import difference
 from grader.errors import Crashed
 from grader.model import Outcome, Student, failed, passed
 from grader.registry import StudentFile, check
+from grader.rubric.own_functions import Offer
 
 Arguments = dict[str, int | float | str]  # to the generator of inputs, if it is the rubric's own
 
@@ -84,25 +87,35 @@ def matches_reference(
     every = Cases(sampled(inputs, rng, given))
     cases = asked_here(reference, every)
     answers = student.probe_each("call", file, cases.questions(function, through))
-    right, wrong, fine = reference_named(reference), [], []
-    for trial, case in enumerate(cases):
-        want = values_of(right.function, case)
+    right, answered = reference_named(reference), []
+    for case in cases:
         with blamed_on(case):
-            value = as_asked(next(answers), want, f"{function}()")
+            answered.append((case, as_asked(next(answers), values_of(right.function, case), f"{function}()")))
+    outcome = compared_outcome(right, answered, rtol, atol)
+    if outcome.score == 1 and len(cases) < len(every):
+        later = f"{outcome.message}; {len(every) - len(cases)} more after the deadline"
+        return replace(outcome, message=later)
+    return outcome
+
+
+def compared_outcome(right: Offer, answered: Sequence[tuple[Case, Values]], rtol: float, atol: float) -> Outcome:
+    """What values earn that the reference gives too, or gives otherwise; named, if a classic mistake gives them."""
+    wrong, fine = [], []
+    for trial, (case, value) in enumerate(answered):
+        want = values_of(right.function, case)
         if found := difference_in(value, want, rtol, atol):
             wrong.append((trial, (case, flat(value)), found, _heat_map(value, want, case)))
         else:
             fine.append((case, flat(value)))
     if not wrong:
-        later = f"; {len(every) - len(cases)} more after the deadline" if len(cases) < len(every) else ""
-        return passed(f"right on all {len(cases)} inputs{later}", evidence={"inputs": len(cases)})
+        return passed(f"right on all {len(answered)} inputs", evidence={"inputs": len(answered)})
     trial, (case, _), found, figure = wrong[0]
     mistake = name_the_mistake(right, [*(call for _, call, _, _ in wrong), *fine])
     looks = f"; it looks as if {mistake}" if mistake else ""
     return failed(
-        f"wrong on {len(wrong)} of {len(cases)} inputs{looks}. With {case.label} {found.summary}",
+        f"wrong on {len(wrong)} of {len(answered)} inputs{looks}. With {case.label} {found.summary}",
         found.detail,
-        evidence={"inputs": len(cases), "wrong": len(wrong), "off_by": found.size, "looks_like": mistake},
+        evidence={"inputs": len(answered), "wrong": len(wrong), "off_by": found.size, "looks_like": mistake},
         revealing={"figure": figure} if figure else {},
         trial=trial,
         code=code_of(mistake) or found.code,

@@ -15,24 +15,25 @@ from grader.registry import StudentFile, check
 _SIZES = ((2, 5), (1, 7), (3, 1))  # batch and length
 
 
-def _forward(
-    student: Student, file: str, name: str, build: dict[str, int], inputs: list[Array], **more: Any
-) -> tuple[list[Array], list[Array], list[Any]]:
-    """Outputs, gradients and the parameters no gradient reached; what came out of the box is not taken on trust."""
-    request = {"name": name, "build": build, "inputs": inputs, **more}
-    match student.probe("forward", file, **request):
-        case {"outputs": list(outputs), "gradients": list(gradients), "unreached": list(unreached)}:
-            pass
-        case _:
-            raise Crashed(f"{name} gave no outputs", code="no_outputs")
-    if len(outputs) != len(inputs) or (more and len(gradients) != len(inputs)):
-        message = f"{name} gave {len(outputs)} outputs for {len(inputs)} inputs"
-        raise Crashed(message, code="no_outputs")
-    return [numbers(output, name) for output in outputs], [numbers(gradient, name) for gradient in gradients], unreached
+def _ran(
+    student: Student, file: str, name: str, build: dict[str, int], inputs: list[Array], cotangents: list[Array | None]
+) -> tuple[list[Array], list[Any], set[str]]:
+    """Outputs, gradients of the inputs and the parameters no gradient reached; nothing of it is taken on trust."""
+    request = {"name": name, "build": build, "inputs": [[array] for array in inputs], "cotangents": cotangents}
+    match student.probe("run_configured", file, **request, tell=["parameters", "input_gradients"]):
+        case {
+            "outputs": list(outputs),
+            "parameters": dict(parameters),
+            "gradients": dict(gradients),
+            "input_gradients": list(rows),
+        } if len(outputs) == len(inputs) and len(rows) == len(cotangents):
+            unreached = set(parameters) - set(gradients)
+            return [numbers(output, name) for output in outputs], [row[0] for row in rows], unreached
+    raise Crashed(f"{name} did not give an output for each input", code="no_outputs")
 
 
 def _shaped(student: Student, file: str, name: str, build: dict[str, int], inputs: list[Array]) -> list[Array]:
-    outputs, _, _ = _forward(student, file, name, build, inputs)
+    outputs, _, _ = _ran(student, file, name, build, inputs, [])
     for given, output in zip(inputs, outputs, strict=True):
         if output.shape != given.shape:
             detail = f"it gives {compare.shape(output.shape)}"
@@ -75,13 +76,13 @@ def gradient_agrees_with_differences(
     x, direction, cotangent = (rng.normal(size=(2, 4, width)) for _ in range(3))
     step = 1e-6  # float64: rounding and curvature both stay below 1e-8
     inputs = [x, x + step * direction, x - step * direction]
-    outputs, gradients, unreached = _forward(student, file, name, build, inputs, cotangent=cotangent)
-    if any(found.shape != x.shape for found in (*outputs, *gradients)):
-        message = f"{name} should give outputs and gradients of the shape of its input"
+    outputs, gradients, unreached = _ran(student, file, name, build, inputs, [cotangent, None, None])
+    if any(found.shape != x.shape for found in outputs):
+        message = f"{name} should give outputs of the shape of its input"
         raise WrongKind(message, code="wrong_output_shape")
     _, ahead, behind = outputs
     want = float((cotangent * (ahead - behind)).sum() / (2 * step))
-    got = float((gradients[0] * direction).sum())
+    got = 0.0 if gradients[0] is None else float((numbers(gradients[0], name) * direction).sum())
     if abs(got - want) > 1e-4 * max(1.0, abs(want)):
         return failed(
             "the gradient with respect to the input is not that of the output; is something detached?",

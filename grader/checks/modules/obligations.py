@@ -231,7 +231,12 @@ def _is_slope(gradient: Array | None, direction: Array, along: Callable[[float],
 
 
 def judged_by_behaviour(
-    shown: Mapping[str, bool], left: str, *, essential: str = "", code: str = "unknown_arrangement"
+    shown: Mapping[str, bool],
+    left: str,
+    *,
+    essential: str = "",
+    code: str = "unknown_arrangement",
+    why: str = "no formula could be run on its parameters as they are arranged",
 ) -> Outcome:
     """Points for what was shown of all that is asked; next to none where what is essential was not shown.
 
@@ -240,7 +245,7 @@ def judged_by_behaviour(
     seen, unseen = ([what for what, was in shown.items() if was is wanted] for wanted in (True, False))
     total = len(shown) + 1  # and what is left
     share = Fraction(len(seen) if shown.get(essential, True) else 1, total)
-    message = f"no formula could be run on its parameters as they are arranged. Its behaviour shows: {'; '.join(seen)}"
+    message = f"{why}. Its behaviour shows: {'; '.join(seen)}"
     if unseen:
         message += f". It does not show: {'; '.join(unseen)}"
     message += f". A person decides about {'that and about ' if unseen else ''}{left}"

@@ -24,6 +24,14 @@ class Ran:
     given: list[list[Array]]  # the inputs as they are afterwards, if they are watched
 
 
+@dataclass(frozen=True)
+class Recorded:
+    values: list[Array]  # for each place in the code an array with a row for each turn of the loops around it
+    lines: list[int]  # of the student's code; 0 where it asked for nothing
+    complete: bool
+    single: bool  # whether some were computed in single precision
+
+
 @dataclass
 class Workbench:
     """One module of a student's, built from the same settings for every question."""
@@ -35,6 +43,7 @@ class Workbench:
     precision: str = "float64"
     dropout: bool = True  # whether what drops out in evaluation mode may do so
     watched: bool = False  # whether its inputs come back, too
+    recording: bool = False  # whether all values on the way to the outputs come back, too
     values: dict[str, Array] = field(default_factory=dict)  # its parameters, as the grader has set them
     fresh: dict[str, Array] = field(default_factory=dict)  # as the student's code has set them, in its order
     trainable: list[str] = field(default_factory=list)
@@ -62,6 +71,16 @@ class Workbench:
             [[numbers(array, self.name) for array in row] for row in reply["given"]],
         )
 
+    def recorded(self, inputs: Sequence[Array]) -> Recorded:
+        """Every value that is computed on the way to the output for these inputs."""
+        reply = replace(self, recording=True).ask(self.settings, self.values, [inputs], ())
+        match reply["recorded"]:
+            case [
+                {"values": list(values), "lines": list(lines), "complete": bool(complete), "single": bool(single)}
+            ] if len(values) == len(lines) and all(isinstance(line, int) for line in lines):
+                return Recorded([numbers(value, self.name) for value in values], lines, complete, single)
+        raise Crashed(f"{self.name} gave no values", code="no_outputs")
+
     def _like(self, name: str, value: Any) -> Array:
         gradient = numbers(value, self.name)
         if gradient.shape != self.values[name].shape:
@@ -76,6 +95,7 @@ class Workbench:
         self, config: Any, values: Any, inputs: Any, cotangents: Any, changes: Sequence[Any] = ()
     ) -> dict[str, Any]:
         """What the sandbox reports; a bench that shows the parameters in another form overrides it."""
+        told = {"parameters": not values, "given": self.watched, "recorded": self.recording, "input_gradients": True}
         request = {
             "name": self.name,
             "config": config,
@@ -86,10 +106,10 @@ class Workbench:
             "changes": list(changes),
             "dropout": self.dropout,
             # All of this takes longer to send than to compute. Whoever has set the parameters knows them.
-            "tell": (*(() if values else ("parameters",)), *(("given",) if self.watched else ())),
+            "tell": tuple(what for what, is_told in told.items() if is_told),
             **self.sent_along,
         }
-        wanted = len(inputs) if cotangents else 0, len(inputs) if self.watched else 0
+        wanted = [len(inputs) if is_told else 0 for is_told in (cotangents, self.watched, self.recording)]
         match self._answered(request):
             case {
                 "parameters": dict(),
@@ -100,7 +120,8 @@ class Workbench:
                 "input_gradients": list(rows),
                 "given": list(given),
                 "changed": list(),
-            } as reply if len(outputs) == len(inputs) and (len(rows), len(given)) == wanted:
+                "recorded": list(recorded),
+            } as reply if len(outputs) == len(inputs) and [len(rows), len(given), len(recorded)] == wanted:
                 return dict(reply)
         raise Crashed(f"{self.name} gave no outputs", code="no_outputs")
 

@@ -1,7 +1,7 @@
-"""The ViT of 2.5: patches, class token, learned positions, encoder, head; judged on the student's own parameters.
+"""The ViT of 2.5: patches, class token, learned positions, encoder, head; judged by what it computes on the way.
 
-Left open: pre-norm or post-norm, GELU or ReLU, where the class token stands and whether it has a position, how long the
-table of positions is, LayerNorms round the patches, behind the positions and at the end, one layer or two in the head.
+Left open: pre-norm or post-norm, GELU or ReLU, where the class token stands and whether it has a position, how
+positions are kept, LayerNorms round the patches, behind the positions and at the end, one layer or two in the head.
 """
 
 from __future__ import annotations
@@ -10,24 +10,35 @@ from dataclasses import replace
 
 import numpy as np
 
-from grader import Outcome, Partial, Student, StudentFile, TimedOut, check, difference, failed, needs_review, passed
-from grader.modules import Workbench, judged_by_behaviour, trained
-from reference.mistakes.diagnosis import Diagnosis
-from reference.mistakes.mixing import RIGHT
-from rubrics.module_recovery.layers import is_weight, mlps, partner
+from grader import Outcome, Partial, Student, StudentFile, check, difference, failed, needs_review, passed, shape
+from grader.modules import Parameters, trained
+from reference.mistakes.diagnosis import Diagnosis, all_of
+from reference.mistakes.encoder_blocks import ORDERS, UNBIASED
+from rubrics.module_recovery.blocks import Wanted
 
-from ..public.image_bench import ImageBench, is_batch_normed
-from ..public.other_images import swapped
+from ..public.image_bench import Sizes, is_batch_normed
 from ..public.patches import why_so_many
-from ..public.position_pieces import learned_places, position_tensors, table
-from ..public.vit_form import DEEP, NAME, ONE, made_probable, vit_bench
+from ..public.vit_form import NAME, ONE, made_probable, vit_bench
+from .encoder import Allowed
 from .recovery import block_properties
-from .recovery.paired_tensors import in_pairs
-from .recovery.vit_depth import read_several_blocks
-from .recovery.vit_fits import UNEXPLAINED, Found, read_one_block
-from .recovery.vit_slips import positions_are_factors, tokens_made
-from .recovery.vit_stack import UNKNOWN, blocks_with_depth_one
-from .recovery.vit_tokens import class_tokens
+from .vit_parts import CLASS_TOKEN, POOLS, Model, Recording
+
+# More pixels in a patch than features in a token, so that tokens determine every map; no two sides alike.
+_ONE = Sizes(image=12, patch=4, channels=2, dim=20, depth=1, heads=5, classes=7)
+_DEEP = replace(_ONE, depth=3)
+_OTHER_IMAGES = 6
+_BLOCK = 6 * _ONE.dim**2  # numbers that a block has at least
+_ALLOWED = Allowed(order=["pre", "post"], activation=["GELU", "ReLU", "GELU by tanh", "SiLU"])
+
+
+def _recording(student: Student, file: str, name: str, sizes: Sizes) -> Recording:
+    """One for all checks."""
+
+    def make(rng: np.random.Generator) -> Recording:
+        return Recording.of(student, rng, file, name, sizes)
+
+    made: Recording = student.in_common(f"{name} of {file} with {sizes}", make)
+    return made
 
 
 @check(group="values")
@@ -37,204 +48,212 @@ def vit_learns_class_token_and_positions(
     *,
     file: StudentFile,
     name: str = NAME,
-    partial: Partial = Partial(class_token_unclear="1/2", positions_unclear="1/2"),
+    partial: Partial = Partial(positions_unclear="1/2"),
 ) -> Outcome:
     """Class token and positions are parameters: drawn once, saved and moved with the module, used, and trained."""
-    bench = vit_bench(student, rng, file, name, ONE)
-    x = ONE.images(rng, 2)
-    used = bench.influential(rng, (x,))
-    rows_of: set[tuple[int, ...]] = {(ONE.patches + 1, ONE.dim), (ONE.patches, ONE.dim)}
-    vector: set[tuple[int, ...]] = {(ONE.dim,)}
-    for what, candidates, shapes in (
-        ("class token", class_tokens(bench.values, ONE), vector),
-        ("table of positions", position_tensors(bench.values, ONE), rows_of),
-    ):
-        if what == "class token" and not candidates and _is_a_row_of_the_positions(bench, rng):
-            continue
-        if not any(found in used for found in candidates):
-            if what != "class token" and (other := _other_tokens(bench, rng)):
-                return other
-            if not candidates and (unclear := _unclear(student, rng, file, bench, what, partial)):
-                return unclear
-            return _not_learned(bench, what, bool(candidates), shapes)
-    logits = bench.run((x,)).outputs[0]
-    gradients = bench.run((x,), cotangents=[rng.normal(size=logits.shape)]).gradients
-    places = next(found for found in position_tensors(bench.values, ONE) if found in used)
-    tokens = [found for found in class_tokens(bench.values, ONE) if found in used]
-    if places not in bench.trainable or (tokens and not set(tokens) & set(bench.trainable)):
+    one = _recording(student, file, name, _ONE)
+    tokens = next(iter(one.tokens), None)
+    if tokens is None or (tokens.embed is None and not tokens.has_positions):
+        return _other_tokens(one) or _not_used(one, "class token", {_ONE.dim}) or _unclear(name, partial)
+    rows = one.summands(tokens.constant)
+    patches = [row for place, row in enumerate(rows) if place != tokens.place]
+    if one.multiplies_by_positions:  # which another check minds
+        return passed("class token and positions are parameters")
+    if not tokens.has_positions or not all(patches):
+        return _not_learned(one, "table of positions", {_ONE.patches * _ONE.dim, (_ONE.patches + 1) * _ONE.dim})
+    if not tokens.class_is_constant or not rows[tokens.place]:
+        return _not_learned(one, "class token", {_ONE.dim})
+    owners = one.encoder.parameters.owners(_ONE.dim)
+    if not {one.names[owners[vector, 0]] for row in rows for vector in row} <= set(one.bench.trainable):
         message = f"the class token or the positions of {name} have requires_grad off, so they are never trained"
         return failed(message, code="requires_grad_off")
-    rows = gradients.get(places)
-    if rows is None or not all(np.abs(table(rows, ONE.dim)).max(axis=-1) > 0):
-        return failed(f"no gradient reaches some of the positions of {name}", code="no_gradient")
-    if tokens and all(gradients.get(token) is None for token in tokens):
-        return failed(f"no gradient reaches the class token of {name}", code="no_gradient")
+    ran = one.bench.run((one.images,), cotangents=[rng.normal(size=one.logits.shape)])
+    slopes = [ran.gradients.get(key, np.zeros_like(one.bench.values[key])) for key in one.names]
+    reached = Parameters(slopes, 0).vectors(_ONE.dim).any(axis=1)
+    for place, row in enumerate(rows):
+        if not reached[row].all():
+            what = "the class token" if place == tokens.place else "some of the positions"
+            return failed(f"no gradient reaches {what} of {name}", code="no_gradient")
     return passed("class token and positions are trained, saved and moved with the module")
 
 
-def _is_a_row_of_the_positions(bench: Workbench, rng: np.random.Generator) -> bool:
-    """Whether its values are those of a model whose class token is a row of the table, and nothing else."""
-    found = read_one_block(bench, rng, ONE)
-    return isinstance(found, Found) and not found.way_in.class_token
-
-
-def _unclear(
-    student: Student, rng: np.random.Generator, file: str, bench: ImageBench, what: str, partial: Partial
-) -> Outcome | None:
-    """Left to a person where some tensor may be what no tensor looks like; None if certainly none is."""
-    if what == "class token":
-        if _all_else_is_layers(bench, position_tensors(bench.values, ONE)):
-            return None
-        said = "which of its parameters is the class token could not be told from their shapes"
-        code = "class_token_unclear"
-    else:
-        # With several blocks, a token's place matters even where one of them takes the mean of all.
-        deep, x = vit_bench(student, rng, file, bench.name, DEEP), ONE.images(rng, 1)
-        if not (places := learned_places(deep, x, swapped(x, ONE))):
-            return None
-        said = (
-            f"without {', '.join(places)} patches may change places, so positions are learned; how was not understood"
-        )
-        code = "positions_unclear"
-    message = f"{said}. A person decides about class token and positions"
-    return needs_review(message, partial[code], code=code)
-
-
-def _all_else_is_layers(bench: Workbench, known: list[str]) -> bool:
-    """Whether every tensor but these is a weight or a bias as torch's layers keep them."""
-    owned = {partner(name, bench.values) for name in bench.values}
-    return all(name in known or name in owned or is_weight(name) for name in bench.values)
-
-
-def _other_tokens(bench: Workbench, rng: np.random.Generator) -> Outcome | None:
-    """None if it makes one token of each patch, or nothing can be told."""
-    if (tokens := tokens_made(bench, rng, ONE)) is None:
+def _other_tokens(one: Recording) -> Outcome | None:
+    """If it makes another number of tokens."""
+    count = one.count_of_tokens
+    if count in (0, _ONE.patches + 1):
         return None
-    why, code = why_so_many(tokens, ONE)
-    many = f"{tokens} token{'s' * (tokens != 1)}"
-    message = f"{bench.name}({ONE}) makes {many} of an image with {ONE.patches} patches{': ' * bool(why)}{why}"
+    why, code = why_so_many(count - 1, _ONE)
+    many = f"{count - 1} token{'s' * (count != 2)}"
+    message = f"{one.bench.name}({_ONE}) makes {many} of an image with {_ONE.patches} patches{': ' * bool(why)}{why}"
     return failed(message, code=code)
 
 
-def _not_learned(bench: Workbench, what: str, is_there: bool, shapes: set[tuple[int, ...]]) -> Outcome:
-    name = bench.name
-    if is_there:
-        return failed(f"{name} has a {what}, but its output does not depend on it", code="parameter_unused")
-    kept = [tuple(side for side in shape if side > 1) for shape in bench.buffers.values()]
-    longer = len(next(iter(shapes))) == 2 and any(
-        len(shape) == 2 and shape[0] > ONE.patches and shape[1] == ONE.dim for shape in kept
+def _unclear(name: str, partial: Partial) -> Outcome:
+    message = (
+        f"how positions get into the tokens of {name} was not understood. A TA decides about class token and positions"
     )
-    if longer or shapes & set(kept):
-        message = f"the {what} of {name} is a buffer: saved, but never trained; make it an nn.Parameter"
+    return needs_review(message, partial["positions_unclear"], code="positions_unclear")
+
+
+def _not_used(one: Recording, what: str, sizes: set[int]) -> Outcome | None:
+    """If a parameter that could be it has no influence."""
+    bench = one.bench
+    of_layers = ("weight", "bias") if _ONE.dim in sizes else ()  # a LayerNorm's are vectors, too
+    candidates = [key for key, value in bench.values.items() if value.size in sizes and not key.endswith(of_layers)]
+    if set(candidates) <= bench.influential(np.random.default_rng(0), (one.images[:2],)):
+        return None
+    return failed(f"{bench.name} has a {what}, but its output does not depend on it", code="parameter_unused")
+
+
+def _not_learned(one: Recording, what: str, sizes: set[int]) -> Outcome:
+    if unused := _not_used(one, what, sizes):
+        return unused
+    bench = one.bench
+    lengths = [int(np.prod(shape)) for shape in bench.buffers.values() if _ONE.dim in shape]
+    if any(length in sizes or length > max(sizes) > _ONE.dim for length in lengths):
+        message = f"the {what} of {bench.name} is a buffer: saved, but never trained; make it an nn.Parameter"
         return failed(message, code="buffer_not_parameter")
     size = "dim numbers" if what == "class token" else "a row of dim numbers for each patch"
     return failed(
-        f"no parameter of {name} is its {what} ({size}): drawn in forward(), fixed or a plain tensor, it is neither "
-        "trained nor saved; make it an nn.Parameter in __init__()",
+        f"no parameter of {bench.name} is its {what} ({size}): sampled in forward(), fixed or a plain tensor, it is "
+        "neither trained nor saved; make it an nn.Parameter in __init__()",
         code="not_a_parameter",
     )
 
 
 @check(group="values", compares=True)
 def vit_matches_its_equations(
-    student: Student, rng: np.random.Generator, *, file: StudentFile, name: str = NAME
+    student: Student,
+    rng: np.random.Generator,
+    *,
+    file: StudentFile,
+    name: str = NAME,
+    allow: Allowed = _ALLOWED,
+    partial: Partial = Partial(unbiased_variance="9/10"),
 ) -> Outcome:
     """[class; patches] + positions through `depth` encoder blocks, the class token through the head: by values."""
-    bench = vit_bench(student, rng, file, name, ONE)
-    (other,) = rng.spawn(1)  # what is drawn here moves no other numbers
-    (logits,) = bench.run((ONE.images(other, 3),)).outputs
-    if logits.ndim and (wrong := made_probable(name, logits)):  # no formula is fitted to it
+    one = _recording(student, file, name, _ONE)
+    want = (len(one.images), _ONE.classes)
+    if one.logits.shape != want:
+        message = f"{name} should turn {shape(one.images.shape)} into {shape(want)}"
+        return failed(message, f"it gives {shape(one.logits.shape)}", code="wrong_output_shape")
+    if wrong := made_probable(name, one.logits):
         return wrong
-    deep = vit_bench(student, rng, file, name, DEEP)
-    blocks = blocks_with_depth_one(bench.values, deep.values, DEEP.depth)
-    if blocks not in (None, 1):
-        message = f"{name} has {blocks or 'no'} block{'s' * (blocks != 1)} where depth is 1"
-        return failed(message, code="wrong_block_count")
-    try:
-        seen, found = _read(bench, deep, rng)
-    except TimedOut:
-        return _took_too_long(adds_blocks=blocks == 1)
-    if found == UNEXPLAINED and is_batch_normed(bench):
-        return _batch_normed(bench)
+    deep = _recording(student, file, name, _DEEP)
+    if wrong := _of_wrong_size(one, deep):
+        return wrong
+    wanted = allow.wanted
+    found = _read(one, wanted)
     if isinstance(found, Diagnosis):
-        message = f"{name} is not the model asked for; it looks as if {found}"
-        return failed(message, evidence={"looks_like": found}, code=found.code)
-    as_many = _shapes(deep) == _shapes(bench)
-    if as_many and not mlps(bench.values, ONE.dim):
+        return failed(f"{name} is not the model asked for: {found}", code=found.code)
+    mistakes = found.mistakes(wanted) if found else []
+    if found and mistakes not in ([], [UNBIASED]):
+        return _named(name, "is not the model asked for; it looks as if", mistakes, found.line(wanted))
+    if found is None or not all(one.summands(found.tokens.constant)):
+        return _unread(one, deep, rng)
+    how = _stacked(one, deep, found, wanted)
+    if isinstance(how, Diagnosis):
+        message = f"{name} is right with one block, but with depth 3 it is not three blocks one after the other: {how}"
+        return failed(message, code=how.code)
+    if how is None or not all(_agrees(each, recording, rng) for each, recording in ((found, one), (how, deep))):
+        return _unread(one, deep, rng)
+    if mistakes:
+        return partial.applied(_named(name, "is right but for a small slip:", mistakes, found.line(wanted)))
+    ((order, activation),) = found.kinds
+    evidence = {"judged_by": "values", "order": order, "activation": activation}
+    return passed("right with one block and with three", evidence=evidence)
+
+
+def _named(name: str, says: str, mistakes: list[Diagnosis], line: int) -> Outcome:
+    together, where = all_of(mistakes), f" (line {line})" if line else ""
+    evidence = {"looks_like": mistakes} | ({"line": line} if line else {})
+    return failed(f"{name} {says} {together}{where}", evidence=evidence, code=together.code)
+
+
+def _agrees(model: Model, recording: Recording, rng: np.random.Generator) -> bool:
+    images = _ONE.images(rng, _OTHER_IMAGES)
+    return model.agrees_with(images, recording.bench.run((images,)).outputs[0])
+
+
+def _of_wrong_size(one: Recording, deep: Recording) -> Outcome | None:
+    """With too few parameters for a block, or as many whatever its depth."""
+    name, bench = one.bench.name, one.bench
+    sides = [{key: value.shape for key, value in each.bench.values.items()} for each in (one, deep)]
+    too_few = one.size < _BLOCK
+    if too_few and sides[0] != sides[1]:
+        return failed(f"{name} has no block where depth is 1", code="wrong_block_count")
+    if too_few:
         message = f"{name} has no parameters of its blocks: a plain list hides them; keep them in an nn.ModuleList"
         return failed(message, code="blocks_in_plain_list")
-    if as_many:
-        return _of_one_size(bench, deep, rng)
-    if found is None:
-        return _unread(bench, rng, adds_blocks=blocks == 1)
-    return _judged_deep(seen, rng, found)
-
-
-def _took_too_long(adds_blocks: bool) -> Outcome:
-    """It has run in time before: what takes long is to try what its tensors may be."""
-    shown = {"it runs": True, "more depth adds as many blocks": adds_blocks}
-    return judged_by_behaviour(shown, "all its values", code="took_too_long")
-
-
-def _read(bench: ImageBench, deep: ImageBench, rng: np.random.Generator) -> tuple[ImageBench, Found | Diagnosis | None]:
-    """What it is found to be, and the deep model as it is read then: first with its layers named as torch would."""
-    said: Found | Diagnosis | None = None
-    for turned in (False, True):
-        pairs = in_pairs(bench, ONE, turned)
-        if pairs is bench:
-            break
-        found = read_one_block(pairs, rng, ONE, is_guess=True)
-        if isinstance(found, Found):
-            return in_pairs(deep, DEEP, turned), found
-        said = said or found
-    found = read_one_block(bench, rng, ONE)
-    return deep, found if isinstance(found, Found) or not said else said
-
-
-def _shapes(bench: Workbench) -> dict[str, tuple[int, ...]]:
-    return {name: value.shape for name, value in bench.values.items()}
-
-
-def _of_one_size(bench: Workbench, deep: Workbench, rng: np.random.Generator) -> Outcome:
-    """With as many parameters whatever its depth: it runs the same blocks more often, or depth does nothing."""
-    x = ONE.images(rng, 2)
-    once, more = (each.run((x,), values=bench.values).outputs[0] for each in (bench, deep))
+    if sides[0] != sides[1]:
+        return None
+    once, more = (each.bench.run((one.images,), values=bench.values).outputs[0] for each in (one, deep))
     if difference(once, more) is None:
-        message = f"depth has no influence on {bench.name}: it has as many blocks with depth 3 as with depth 1"
+        message = f"depth has no influence on {name}: it has as many blocks with depth 3 as with depth 1"
         return failed(message, code="depth_ignored")
-    message = f"the blocks of {bench.name} share one set of weights, whatever its depth; each needs its own"
+    message = f"the blocks of {name} share one set of weights, whatever its depth; each needs its own"
     return failed(message, code="blocks_share_weights")
 
 
-def _batch_normed(bench: Workbench) -> Outcome:
-    message = f"BatchNorm stands in {bench.name} where LayerNorm is asked for, over the features of each token"
-    return failed(message, code="batch_norm")
+def _read(one: Recording, wanted: Wanted) -> Model | Diagnosis | None:
+    """The model with one block that has the fewest mistakes; None if nothing explains its values."""
+    best, count = None, None
+    for naming, orders, pools in (
+        (False, wanted.orders, [CLASS_TOKEN]),
+        (False, wanted.orders, list(POOLS)),
+        (True, tuple(ORDERS), [CLASS_TOKEN]),
+    ):
+        for model in one.models(orders, 1 if naming else 2, pools, naming):
+            mistakes = model.mistakes(wanted)
+            if len(model.blocks) != 1:
+                count = None if one.ignores_images else len(model.blocks)
+            elif not mistakes:
+                return model
+            elif best is None or len(mistakes) < len(best.mistakes(wanted)):
+                best = model
+        if best:
+            return best
+        if count is not None:
+            return Diagnosis(f"it has {count or 'no'} block{'s' * (count != 1)} where depth is 1", "wrong_block_count")
+    return None
 
 
-def _unread(bench: Workbench, rng: np.random.Generator, adds_blocks: bool) -> Outcome:
-    """A mistake that shows without a fit, or what else its behaviour shows."""
-    if is_batch_normed(bench):
-        return _batch_normed(bench)
-    if positions_are_factors(bench, rng, ONE):
-        message = f"the positions of {bench.name} are multiplied with the tokens; they are to be added"
+def _stacked(one: Recording, deep: Recording, found: Model, wanted: Wanted) -> Model | Diagnosis | None:
+    """The model with three blocks like the one that was found, or how they are put together instead."""
+    (block,), slips = found.blocks, found.mistakes(wanted)
+    first = one.norms_of(block)  # as the first of several blocks has them, too
+    said: Diagnosis | None = None
+    for model in deep.models([block.order], _DEEP.depth, [CLASS_TOKEN], naming=bool(slips)):
+        if model.mistakes(wanted) != slips or model.kinds != found.kinds:
+            continue
+        names = [deep.norms_of(each) for each in model.blocks]
+        if model.uses_a_layer_twice:
+            how = Diagnosis("one layer serves in several of them", "blocks_share_weights")
+        elif len(names) == 1 and names == [first]:
+            how = Diagnosis("only the first one is used", "first_block_alone")
+        elif len(names) == 1:
+            how = Diagnosis("only the last one counts, or each is given the first tokens", "last_block_alone")
+        elif len(names) < _DEEP.depth:
+            how = Diagnosis("one is left out", "block_left_out")
+        elif names[-1] == first != names[0]:
+            how = Diagnosis("they come in the opposite order", "blocks_reversed")
+        else:
+            return model
+        said = said or how
+    return said
+
+
+def _unread(one: Recording, deep: Recording, rng: np.random.Generator) -> Outcome:
+    """A mistake that shows even so, or what relations and its behaviour show."""
+    name = one.bench.name
+    if is_batch_normed(one.bench):
+        message = f"BatchNorm stands in {name} where LayerNorm is asked for, over the features of each token"
+        return failed(message, code="batch_norm")
+    if one.multiplies_by_positions:
+        message = f"the positions of {name} are multiplied with the tokens; they are to be added"
         return failed(message, code="positions_multiplied")
-    return block_properties.of_a_vit(bench, rng, ONE, adds_blocks)
-
-
-def _judged_deep(deep: Workbench, rng: np.random.Generator, found: Found) -> Outcome:
-    how = read_several_blocks(deep, rng, DEEP, found)
-    if how is None:
-        shown = {"with one block all its values are right": True, "more depth adds parameters": True}
-        return judged_by_behaviour(shown, "how three blocks follow each other")
-    if how == RIGHT:
-        return _right(found)
-    said = f"{deep.name} is right with one block, but with depth 3 it is not three blocks one after the other"
-    return failed(said if how == UNKNOWN else f"{said}: {how}", code=how.code)
-
-
-def _right(found: Found) -> Outcome:
-    evidence = {"judged_by": "values", "order": found.order, "activation": found.activation}
-    return passed("right with one block and with three", evidence=evidence)
+    adds_blocks = deep.size - one.size >= (_DEEP.depth - 1) * _BLOCK
+    return block_properties.of_a_vit(one.bench, rng, _ONE, adds_blocks, one.weighs_tokens, one.progress())
 
 
 @check(group="values")

@@ -30,8 +30,7 @@ BATCHES = ((2, 7), (1, 3), (3, 2), (1, 1))  # batch and tokens
 
 def encoder_bench(student: Student, rng: np.random.Generator, file: str, name: str, sizes: Sizes) -> Workbench:
     called = f"dim={sizes.width}, heads={sizes.heads}, hidden={sizes.hidden}"
-    other = next(each for each in reversed(SIZES[:2]) if each != sizes)
-    bench = TokenBench(student, file, name, list(astuple(sizes)), called=called, other=list(astuple(other)))
+    bench = TokenBench(student, file, name, list(astuple(sizes)), called=called)
     return started(bench, rng, (rng.normal(size=(2, 3, sizes.width)),))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import product
 
@@ -12,7 +13,6 @@ from grader.modules import Workbench, irregular, wrong_shape
 
 from .image_bench import ImageBench, Sizes, on_images
 from .other_images import swapped, with_another_patch
-from .position_pieces import kept_as, position_tensors, positions_as_a_table, table
 
 NAME = "ViT"
 # image, patch, channels, dim, depth, heads, classes: 9 patches, 12 numbers in each, and no two sizes alike.
@@ -22,7 +22,7 @@ _SIZES = (ONE, Sizes(4, 2, 1, 6, 2, 2, 3), Sizes(3, 3, 2, 8, 2, 1, 4))
 
 
 def vit_bench(student: Student, rng: np.random.Generator, file: str, name: str, sizes: Sizes) -> ImageBench:
-    return positions_as_a_table(on_images(student, rng, file, name, sizes), rng, sizes)
+    return on_images(student, rng, file, name, sizes)
 
 
 @check(group="values")
@@ -97,16 +97,25 @@ def _seen_in_place(bench: ImageBench, rng: np.random.Generator) -> Outcome:
     if difference(turned, plain) is None:
         message = f"swapping two patches leaves the logits of {name} as they were: positions are not added"
         return failed(message, code="positions_not_added")
-    places = next(iter(position_tensors(bench.values, ONE)), "")
-    if places:
-        rows = table(bench.values[places], ONE.dim)
-        alike = {places: kept_as(bench.values[places], np.broadcast_to(rows[1], rows.shape))}
+    if alike := _equal_positions(bench.values):
         ((before, after),) = bench.run_changed((x,), (turned_image,), changes=[alike])
         if difference(after, before):
             why, code = _why(bench)
             message = f"with all positions equal, swapping two patches still changes the logits of {name}: {why}"
             return failed(message, code=code)
     return passed("every patch is seen, and where it is")
+
+
+def _equal_positions(values: Mapping[str, Array]) -> dict[str, Array]:
+    """The table of positions with all its rows alike; nothing if none has a row for each patch."""
+    rows = ((ONE.patches + 1,), (ONE.patches,), (ONE.side, ONE.side))
+    for name, value in values.items():
+        for axis in (axis for axis, side in enumerate(value.shape) if side == ONE.dim):
+            vectors = np.moveaxis(value, axis, -1)
+            if tuple(side for side in vectors.shape[:-1] if side > 1) in rows:
+                row = vectors.reshape(-1, ONE.dim)[1]
+                return {name: np.array(np.moveaxis(np.broadcast_to(row, vectors.shape), -1, axis))}
+    return {}
 
 
 def _why(bench: Workbench) -> tuple[str, str]:

@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from rubric_dl_hw3.checks.encoder import Allowed
 from rubric_dl_hw3.tests.encoder_styles import STYLES, encoder
 
 from grader.model import Outcome, Status
@@ -49,3 +50,29 @@ def test_a_mistake_is_found_and_named(torch_boxes: BoxRunner, submission: MakeSu
     assert [each.code for each in lost] == case["codes"], [each.message for each in lost]
     assert not any(each.status in (Status.REVIEW, Status.UNGRADED) for each in lost)
     assert all(case.get("says", "") in each.message for each in lost)
+
+
+def test_a_mistake_is_told_with_its_line(torch_boxes: BoxRunner, submission: MakeSubmission) -> None:
+    text = encoder("mha", "gelu", "torch", "post")
+    told = outcomes("encoder", {"encoder.py": text}, torch_boxes, submission, only=_EQUATIONS)[_EQUATIONS]
+    line = told.evidence["line"]
+    assert "self.ff(x)" in text.split("\n")[line - 1]
+    assert told.message.endswith(f"see line {line}")
+
+
+def test_what_is_right_for_the_recorded_input_alone_does_not_pass(
+    torch_boxes: BoxRunner, submission: MakeSubmission
+) -> None:
+    judged = _judged(["six_tokens_alone", "seq", "torch", "post"], torch_boxes, submission)[_EQUATIONS]
+    assert judged.status is Status.REVIEW
+    assert "together they do not give its output" in judged.message
+
+
+@pytest.mark.parametrize(("network", "wiring"), [("gelu", "pre"), ("seq", "post")])
+def test_a_rubric_says_which_orders_and_activations_are_right(
+    torch_boxes: BoxRunner, submission: MakeSubmission, network: str, wiring: str
+) -> None:
+    allow = Allowed(order=["post", "pre"], activation=["ReLU", "GELU"])
+    files = {"encoder.py": encoder("mha", network, "torch", wiring)}
+    told = outcomes("encoder", files, torch_boxes, submission, only=_EQUATIONS, allow=allow)[_EQUATIONS]
+    assert told.status is Status.PASSED, told.message

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -15,11 +14,6 @@ from tests.conftest import MakeSubmission, first_of_each, some_of
 MODULES = ("perceiver", "synthesizer", "rope", "encoder", "patches", "vit")
 # One seed after the other, so that two are tried in the time of one.
 RIGHT = [(module, style, number % 2) for module in MODULES for number, style in enumerate(right(module))]
-# Arrangements nobody could guess: a person looks, and half the points and more stand until then.
-UNREADABLE = {
-    ("perceiver", "bare"): ("basis_asks_the_tokens", "tokens_ask_the_bottleneck"),
-    ("vit", "positions_by_row_and_column"): ("vit_learns_class_token_and_positions", "vit_matches_its_equations"),
-}
 WRONG = [pytest.param(module, case, id=f"{module}: {case['name']}") for module in MODULES for case in wrong(module)]
 
 
@@ -34,11 +28,7 @@ def test_right_work_passes(
     torch_boxes: BoxRunner, submission: MakeSubmission, module: str, style: str, seed: int
 ) -> None:
     judged = outcomes(module, right(module)[style], torch_boxes, submission, seed)
-    left = {name: o for name, o in judged.items() if o.status is not Status.PASSED}
-    assert {name: o.message for name, o in left.items() if name not in UNREADABLE.get((module, style), ())} == {}
-    assert {name: (o.status, o.score >= Fraction(1, 2)) for name, o in left.items()} == dict.fromkeys(
-        UNREADABLE.get((module, style), ()), (Status.REVIEW, True)
-    )
+    assert {name: o.message for name, o in judged.items() if o.status is not Status.PASSED} == {}
 
 
 @pytest.mark.parametrize(("module", "case"), first_of_each(WRONG, _diagnosis, quick=120))

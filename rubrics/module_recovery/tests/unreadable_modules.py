@@ -176,9 +176,10 @@ SYNTHESIZERS = {
     "a mean behind a gate": _synthesizer(
         "mean @ (x @ self.w[0]) * (self.clutter.sum() + self.w2.sum()) * torch.tanh(x @ self.w[1]) @ self.w[2]"
     ),
-    "one tensor": _synthesizer(
-        "((split(F.relu(x @ self.w[0] + self.b1), self.n) @ self.w2[1:, :T] + self.w2[0, :T]).masked_fill(ahead, -1e9)"
-        ".softmax(-1) @ split(x @ self.w[1], self.n)).transpose(1, 2).flatten(2) @ self.w[2]"
+    "equalised rates": _synthesizer(
+        "((split(F.relu(x @ (0.5 * self.w[0]) + self.b1), self.n) @ (0.5 * self.w2[1:, :T]) + self.w2[0, :T])"
+        ".masked_fill(ahead, -1e9).softmax(-1) @ split(x @ (3 * self.w[1]), self.n)).transpose(1, 2).flatten(2)"
+        " @ self.w[2]"
     ),
 }
 
@@ -213,8 +214,8 @@ class UpProjectBlock(Half):
 PERCEIVERS = {
     "a mean": _perceiver("mean @ kv @ self.w.sum(0)"),
     "a mean, the heads a number": _perceiver("mean @ self.lk(self.n * kv) @ self.w.sum(0) / self.n"),
-    "one tensor": _perceiver(
-        "mix(split(q @ self.w[0], self.n), *(split(kv @ w, self.n) for w in self.w[1:3]), ahead)"
+    "equalised rates": _perceiver(
+        "mix(split(q @ (3 * self.w[0]), self.n), *(split(self.lk(kv) @ (3 * w), self.n) for w in self.w[1:3]), ahead)"
         ".transpose(1, 2).flatten(2) @ self.w[3]"
     ),
 }
@@ -243,8 +244,8 @@ _BY_POSITION = "(torch.arange(T).expand(T, T).to(x){0}).masked_fill(ahead, -1e9)
 ROTARY = {
     "weights by position": _rotary(_BY_POSITION.format("")),
     "weights by position, the heads a number": _rotary(_BY_POSITION.format(" / self.n")),
-    "one tensor": _rotary(
-        "mix(*(self.turned(split(x @ w, self.n)) for w in self.w[:2]), split(x @ self.w[2], self.n), ahead)"
+    "equalised rates": _rotary(
+        "mix(*(self.turned(split(x @ (3 * w), self.n)) for w in self.w[:2]), split(x @ self.w[2], self.n), ahead)"
         ".transpose(1, 2).flatten(2) @ self.w[3]"
     ),
 }

@@ -55,9 +55,19 @@ def problem_of(variant: str) -> tuple[Rubric, Problem]:
 
 
 def outcomes(
-    variant: str, files: Files, boxes: BoxRunner, submission: MakeSubmission, seed: int = 0, only: str = ""
+    variant: str,
+    files: Files,
+    boxes: BoxRunner,
+    submission: MakeSubmission,
+    seed: int = 0,
+    only: str = "",
+    **parameters: Any,
 ) -> dict[str, Outcome]:
+    """What each check finds, or the only one asked for, with these parameters instead of its own."""
     rubric, asked = problem_of(variant)
-    asked = replace(asked, checks=tuple(check for check in asked.checks if only in ("", check.id)))
+    checks = (check for check in asked.checks if only in ("", check.id))
+    asked = replace(
+        asked, checks=tuple(replace(check, parameters={**check.parameters, **parameters}) for check in checks)
+    )
     (problem,) = grade(replace(rubric, problems=(asked,)), submission(**files), boxes, Draw(seed, None)).problems
     return {result.check.id: result.outcome for result in problem.checks}

@@ -1,19 +1,25 @@
-"""The Perceiver variant: a learned basis asks the tokens, later the tokens ask it; judged by values."""
+"""The Perceiver variant: a learned basis asks the tokens, later the tokens ask it; judged by what both compute."""
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable
 
 import numpy as np
 
 from grader import Array, Outcome, Student, StudentFile, check, failed
-from grader.modules import wrong_shape
-from rubrics.module_recovery.layers import of_size
+from grader.modules import Inputs, Workbench, not_a_function_of_its_input, wrong_shape
+from rubrics.module_recovery import behaviour
 
-from ..public.configuration import BOTTLENECK, WIDTH
+from ..public.configuration import BOTTLENECK, WIDTH, build
 from ..public.perceiver_form import ALSO, DOWN, UP, down_block, up_block, with_direction
-from .recovery import variant_properties
-from .recovery.perceiver_block import Block
+from . import variant_properties
+from .perceiver_block import Block
+from .recorded_layers import records_of
+
+# Rows enough to tell a map of all units of an MLP four times as wide, and no other size.
+_TOKENS, _ROWS = 67, 61
+_SIZES = {"perceiver": True, "bottleneck_dim": _ROWS, "block_size": 71}
+_NEEDED = 6 * WIDTH**2  # attention, and an MLP at least as wide
 
 
 @check(group="values", compares=True)
@@ -25,17 +31,27 @@ def basis_asks_the_tokens(
     if found := wrong_shape(bench, [(given, (len(given[0]), BOTTLENECK, WIDTH)) for given in inputs]):
         return with_direction(found[1], True)
     used = bench.influential(rng, inputs[2])
-    basis = next((name for name in of_size(bench.values, BOTTLENECK, WIDTH) if name in used), None)
+    bases = (name for name, value in bench.values.items() if value.squeeze().shape == (BOTTLENECK, WIDTH))
+    basis = next((name for name in bases if name in used), None)
     if basis is None:
         message = f"the output of {down} depends on no parameter of shape (1, bottleneck_dim, n_embd)"
         return failed(message, code="not_learned")
+    x = rng.normal(size=(1, _TOKENS, WIDTH))
+    wide = build(student, rng, [file, *also], down, (x,), **_SIZES)
+    rows = wide.values[basis].reshape(1, _ROWS, WIDTH)
 
-    def asking(x: Array) -> Array:
-        rows = bench.values[basis].reshape(1, BOTTLENECK, WIDTH)
-        return np.broadcast_to(rows, (len(x), BOTTLENECK, WIDTH))
+    def split(x: Array) -> Inputs:
+        return x, np.broadcast_to(rows, (len(x), _ROWS, WIDTH))
 
-    block = Block(bench, rng, used - {basis}, inputs, asked=lambda x: x, asking=asking, idle={basis})
-    return block.judge(partial(variant_properties.of_a_down_projection, bench, rng, basis))
+    outcome = _by_relations(wide, used, (x,), inputs, split)
+    if isinstance(outcome, Outcome):
+        return outcome
+    return (
+        behaviour.too_few_parameters(bench, used - {basis}, _NEEDED)
+        or not_a_function_of_its_input(bench, inputs[2])
+        or variant_properties.of_a_down_projection(bench, rng, basis)
+        or variant_properties.of_cross_attention(bench, rng, inputs[0], outcome)
+    )
 
 
 @check(group="values", compares=True)
@@ -49,5 +65,24 @@ def tokens_ask_the_bottleneck(
     if wrong := variant_properties.of_an_up_projection(bench, rng):
         return wrong
     used = bench.influential(rng, inputs[2])
-    block = Block(bench, rng, used, inputs, asked=lambda y, x: y, asking=lambda y, x: x, idle=set())
-    return block.judge(lambda: None)
+    y, x = rng.normal(size=(1, _ROWS, WIDTH)), rng.normal(size=(1, _TOKENS, WIDTH))
+    wide = build(student, rng, [file, *also], up, (y, x), **_SIZES)
+    outcome = _by_relations(wide, used, (y, x), inputs, lambda y, x: (y, x))
+    if isinstance(outcome, Outcome):
+        return outcome
+    return (
+        behaviour.too_few_parameters(bench, used, _NEEDED)
+        or not_a_function_of_its_input(bench, inputs[2])
+        or variant_properties.of_cross_attention(bench, rng, inputs[0], outcome)
+    )
+
+
+def _by_relations(
+    bench: Workbench, used: set[str], recorded: Inputs, inputs: list[Inputs], split: Callable[..., Inputs]
+) -> Outcome | str:
+    """Words for a person, if no relation shows its layers."""
+    asked, asking = split(*recorded)
+    output, *outputs = bench.run(recorded, *inputs).outputs
+    of_asked, of_asking = records_of(bench, recorded, asked, asking)
+    block = Block(bench, bench.values.keys() - used, asked, asking, output, of_asked, of_asking)
+    return block.judge([split(*given) for given in inputs], outputs)

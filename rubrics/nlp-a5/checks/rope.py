@@ -23,14 +23,14 @@ from grader import (
     passed,
 )
 from reference.mistakes.rotary import NEGATIVE_SINES
-from reference.numpy_attention import Angles
-from reference.numpy_layers import angles, turn
+from reference.rope import angles, turn
+from reference.variations import Angles
 
 from .. import probes
 from ..public.configuration import HEADS
 from ..public.rotary_training import ATTENTION
-from .recovery.rotations import Turning, folded, holds, named, unlike_the_asked
 from .rotary_wiring import APPLY, PRECOMPUTE, SHOWN_TOKENS, shapes_rotated
+from .rotations import Turning, folded, holds, named, unlike_the_asked
 
 _SIZES = ((4, 7, 9), (8, 11, 11), (64, 33, 37), (8, 1, 5), (6, 2, 13))  # width, tokens, positions in the cache
 _BATCH, _HEADS = 2, 3

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import partial as bound
-from itertools import product
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import permutations
 
 import numpy as np
 
@@ -23,39 +23,45 @@ from grader import (
     passed,
     scored,
 )
-from grader.modules import Inputs, Workbench, not_a_function_of_its_input, started, wrong_shape
+from grader.modules import AffineMap, Inputs, Record, Workbench, not_a_function_of_its_input, started, wrong_shape
+from reference.mistakes.mixing import NO_OUTPUT
 from reference.mistakes.rotary import ANGLES, ROTATED, UNROTATED
-from reference.numpy_attention import RotaryMixing
+from reference.variations import RotaryMixing
 from rubrics.module_recovery import behaviour
-from rubrics.module_recovery.fits import assignments, assignments_in_any_layout, explanation
-from rubrics.module_recovery.layers import Linear, count_apart, maps
 
 from ..public.configuration import BLOCK, HEAD, HEADS, WIDTH, configured
 from ..public.rotary_training import ATTENTION
-from .recovery import variant_properties
-from .recovery.arrangements import is_as_torch_has_it, read_in_any
+from . import variant_properties
+from .recorded_layers import explanation, first_wrong_line, layer_between, layers, orders_of_heads, records_of
 from .rotary_wiring import APPLY, PRECOMPUTE, SHOWN_TOKENS, shapes_rotated, with_right_rotations
 
-_ROLES = ("query", "key", "value", "output")
 _RIGHT = RotaryMixing()
+_BATCH = 7
 _NOT_ROTARY = "its values are not those of causal attention with rotated queries and keys"
-_NEIGHBOURS = np.arange(HEAD).reshape(-1, 2)
-_LAYOUTS = (
-    _NEIGHBOURS,
-    np.arange(HEAD).reshape(2, -1).T,
-    _NEIGHBOURS[:, ::-1],
-    np.arange(HEAD).reshape(2, -1).T[:, ::-1],
-)
+_NEIGHBOURS, _HALVES = np.arange(HEAD).reshape(-1, 2), np.arange(HEAD).reshape(2, -1).T
+_USUAL = (_NEIGHBOURS, _HALVES, _NEIGHBOURS[:, ::-1], _HALVES[:, ::-1])
+_LAYOUTS = (*_USUAL, *(np.array(order).reshape(-1, 2) for order in permutations(range(HEAD))))
 
 
-def _attend(x: Array, roles: dict[str, Linear], mix: RotaryMixing, pairs: Array) -> Array:
-    q, k, v = (roles[role](x) for role in ("query", "key", "value"))
-    return roles["output"](mix(q, k, v, HEADS, pairs))
+@dataclass(frozen=True)
+class _Fit:
+    mix: RotaryMixing
+    maps: tuple[AffineMap, ...]  # queries, keys and values
+    pairs: Array  # of features that are turned together
+    output: AffineMap | None = None
 
+    def __call__(self, x: Array) -> Array:
+        mixed = self.mix(*self._made(x), HEADS, self.pairs)
+        return self.output(mixed) if self.output else mixed
 
-def _fits(assigned: list[dict[str, Linear]], mix: RotaryMixing = _RIGHT) -> Iterator[tuple[bool, Callable[..., Array]]]:
-    for roles, pairs in product(assigned, _LAYOUTS):
-        yield True, bound(_attend, roles=roles, mix=mix, pairs=pairs)
+    def _made(self, x: Array) -> tuple[Array, Array, Array]:
+        query, key, value = self.maps
+        return query(x), key(x), value(x)
+
+    def steps(self, x: Array) -> tuple[Array, ...]:
+        """Queries, keys and values, rotated, and the weights."""
+        q, k, v = self.mix.turned(*self._made(x), HEADS, self.pairs)
+        return q, k, v, self.mix.mix.weights(q, k, HEADS)
 
 
 @check(group="values", compares=True)
@@ -111,37 +117,50 @@ def _judged(bench: Workbench, rng: np.random.Generator, inputs: list[Inputs], pa
         return found[1]
     if wrong := not_a_function_of_its_input(bench, inputs[1]):
         return wrong
-    outputs = bench.run(*inputs).outputs
-    if outcome := read_in_any(bench, bound(_of_reading, rng, inputs, outputs, partial)):
+    outcome = _by_relations(bench, rng, inputs, partial)
+    if isinstance(outcome, Outcome):
         return outcome
-    used = bench.influential(rng, inputs[0])
-    return behaviour.too_few_parameters(bench, used, 4 * WIDTH**2) or variant_properties.of_rotary_attention(bench, rng)
+    few = behaviour.too_few_parameters(bench, bench.influential(rng, inputs[0]), 4 * WIDTH**2)
+    return few or variant_properties.of_rotary_attention(bench, rng, outcome)
 
 
-def _of_reading(
-    rng: np.random.Generator,
-    inputs: list[Inputs],
-    outputs: list[Array],
-    partial: Partial,
-    bench: Workbench,
-    naming: bool,
-) -> Outcome | None:
-    """None if nothing tried explains its values, be it that its layers are not four."""
-    layers = maps(bench.values, WIDTH, HEADS, bench.influential(rng, inputs[0]))
-    if count_apart(maps(bench.values, WIDTH, HEADS)) < 4 or count_apart(layers) > 4:
-        return None
-    usual = list(assignments(dict.fromkeys(_ROLES, layers)))
-    unusual = assignments_in_any_layout(bench.values, layers, _ROLES, HEADS)
-    if explanation(_fits([*usual, *unusual]), inputs, outputs):
+def _by_relations(bench: Workbench, rng: np.random.Generator, inputs: list[Inputs], partial: Partial) -> Outcome | str:
+    """Words for a person, if it does not compute queries, keys and values."""
+    x = rng.normal(size=(_BATCH, BLOCK, WIDTH))
+    (record,) = records_of(bench, (x,), x)
+    (output,), outputs = bench.run((x,)).outputs, bench.run(*inputs).outputs
+    maps = layers(record, x)
+
+    def explains(mix: RotaryMixing, maps: list[AffineMap] = maps, layouts: Sequence[Array] = _USUAL) -> _Fit | None:
+        """The first queries, keys and values, and pairs of their features, with which this gives every output."""
+        qkvs = (qkv for order in orders_of_heads(maps) for qkv in permutations(order, 3))
+        chosen = (_Fit(mix, qkv, pairs) for qkv in qkvs for pairs in layouts)
+        return explanation(
+            ((fit, fit) for each in chosen for fit in _completed(each, record, x, output)), inputs, outputs
+        )
+
+    if right := explains(_RIGHT, maps, _LAYOUTS) or explains(_RIGHT, layers(record, x, every=True)):
+        if right.output is None:
+            return failed(f"its values are right, but {NO_OUTPUT}", code=NO_OUTPUT.code)
         return passed(f"right on all {len(inputs)} inputs", evidence={"inputs": len(inputs), "judged_by": "values"})
-    if not naming:
-        return None
     for mistake, mix in ROTATED.items():
-        if explanation(_fits(usual, mix), inputs, outputs):
-            message = f"its values are wrong; it looks as if {mistake}"
-            return failed(message, evidence={"looks_like": mistake}, code=mistake.code)
+        if wrong := explains(mix):
+            line = first_wrong_line(record, wrong.steps(x), replace(wrong, mix=_RIGHT).steps(x))
+            where = f" (line {line['line']})" if line else ""
+            message = f"its values are wrong; it looks as if {mistake}{where}"
+            return failed(message, evidence={"looks_like": mistake, **line}, code=mistake.code)
     for mistake, of in ANGLES.items() if not bench.sent_along else ():  # whose angles are right
-        if explanation(_fits(usual, RotaryMixing(of=of)), inputs, outputs):
+        if explains(RotaryMixing(of=of)):
             message = f"queries and keys are rotated, and nothing else; but it looks as if {mistake}"
             return scored(partial["wrong_angles"], message, evidence={"looks_like": mistake}, code=mistake.code)
-    return failed(_NOT_ROTARY, code="outputs_differ") if is_as_torch_has_it(bench) else None
+    if len(maps) > 2:
+        return failed(_NOT_ROTARY, code="outputs_differ")
+    return f"of queries, keys and values, it computes {len(maps)} as learned maps of x"
+
+
+def _completed(fit: _Fit, record: Record, x: Array, output: Array) -> Iterator[_Fit]:
+    """With the output projection, if one leads to the output."""
+    if record.close(mixed := fit(x), output):
+        yield fit
+    elif found := layer_between(record, mixed, output):
+        yield replace(fit, output=found)

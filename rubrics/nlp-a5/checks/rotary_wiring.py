@@ -8,7 +8,7 @@ import numpy as np
 
 from grader import Student, StudentFault, TimedOut
 from grader.modules import Workbench
-from reference.numpy_layers import angles, turn
+from reference.rope import angles, turn
 
 from .. import probes
 from ..public.configuration import BLOCK, HEAD, WIDTH, settings

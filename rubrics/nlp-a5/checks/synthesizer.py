@@ -1,92 +1,197 @@
-"""The Synthesizer variant: each token proposes its own weights, judged on the student's own layers."""
+"""The Synthesizer variant: each token proposes its own weights, judged by what is computed on the way.
+
+A = softmax(mask(ReLU(x W₁ + b₁) w₂[:, :T] + b₂[:T])) in each head; the output is [A₁V₁ … A_H V_H], with W_O or without.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import product
 
 import numpy as np
 
-from grader import Array, Crashed, Killed, Outcome, Student, StudentFile, TimedOut, check, difference, failed, passed
-from grader.modules import Workbench
+from grader import Array, Crashed, Killed, Outcome, Student, StudentFile, TimedOut, check, failed, passed
+from grader.modules import AffineMap, Record, Workbench
+from reference.equations import ACTIVATIONS, identity
 from reference.mistakes.diagnosis import Diagnosis, all_of
 from reference.mistakes.mixing import NO_OUTPUT, OVER_QUERIES
 from reference.mistakes.synthesis import MISTAKES
-from reference.numpy_attention import Synthesis
+from reference.variations import Synthesis
 from rubrics.module_recovery import behaviour
-from rubrics.module_recovery.fits import assignments, assignments_in_any_layout, explanation
-from rubrics.module_recovery.layers import Linear, Values, biases_of, count_apart, linears, maps
 
 from ..public.configuration import BLOCK, HEAD, HEADS, WIDTH, build
 from ..public.synthesizer_form import LONGEST, NAME, drawn_inputs
-from .recovery import variant_properties
-from .recovery.arrangements import is_as_torch_has_it, read_in_any
+from . import variant_properties
+from .recorded_layers import (
+    explanation,
+    first_wrong_line,
+    layer_between,
+    layers,
+    orders_of_heads,
+    records_of,
+    values_before_mixing,
+)
 
 _RIGHT = Synthesis()
 _NO_SCORE_BIAS = Diagnosis("b₂, the bias added to the scores, is missing", "no_score_bias")
+_BATCH = 7  # rows enough to tell a map of all heads' tokens, and no other size
+
+
+@dataclass(frozen=True)
+class _Scoring:
+    """h w₂ + b₂ for the h of each head."""
+
+    w2: Array  # (H, D/H, S)
+    b2: Array  # (H, 1, S)
+    is_recorded: bool = True
+
+    def __call__(self, rows: Array) -> Array:
+        return np.asarray(rows @ self.w2 + self.b2)
+
+    @property
+    def has_bias(self) -> bool:
+        return bool(np.abs(self.b2).max() > 1e-6)
+
+
+@dataclass(frozen=True)
+class _Proposal:
+    """What a token's weights are made of."""
+
+    hidden: AffineMap  # W₁, b₁
+    scoring: _Scoring
+    values: tuple[AffineMap, ...]  # recorded maps of x that may be V
 
 
 @dataclass(frozen=True)
 class _Fit:
-    hidden: Linear  # W₁, b₁
-    scoring: Linear  # w₂, b₂
-    value: Linear
-    output: Linear | None  # the formula ends before the output projection, so a module without one is accepted
     synthesis: Synthesis
+    proposal: _Proposal
+    value: AffineMap
+    output: AffineMap | None = None  # the formula ends before the output projection, so a module without is accepted
 
     def __call__(self, x: Array) -> Array:
-        mixed = self.synthesis(self.hidden(x), self.scoring, self.value(x), HEADS)
+        mixed = self.synthesis(self.proposal.hidden(x), self.proposal.scoring, self.value(x), HEADS)
         return self.output(mixed) if self.output else mixed
 
 
-def _layers(bench: Workbench, used: set[str]) -> tuple[list[Linear], list[Linear]]:
-    """Maps that may be W₁, value or output, and those that may be w₂."""
-    lengths = (LONGEST, BLOCK)
-    scoring = [layer for length in lengths for layer in linears(bench.values, HEAD, length, used)]
-    scoring += [layer for length in lengths for layer in _for_each_head(bench.values, length, used)]
-    return maps(bench.values, WIDTH, HEADS, used), scoring
+@dataclass(frozen=True)
+class _Judge:
+    bench: Workbench
+    record: Record
+    x: Array
+    output: Array
+    used: set[str]
+
+    def proposals(self, naming: bool) -> Iterator[_Proposal]:
+        """Every x W₁ + b₁ with a recorded h w₂ + b₂; only with h = ReLU(x W₁ + b₁), if not `naming`."""
+        activations = [ACTIVATIONS["ReLU"], *([ACTIVATIONS["GELU"], identity] if naming else [])]
+        for maps in orders_of_heads(layers(self.record, self.x)):
+            for hidden, activation, scale in product(maps, activations, (1, HEAD**-0.5) if naming else (1,)):
+                values = tuple(each for each in maps if not each.shares_numbers_with(hidden))
+                for scoring in self._scorings(activation(hidden.table) * scale, naming):
+                    yield _Proposal(hidden, scoring, values)
+
+    def _scorings(self, h: Array, naming: bool) -> Iterator[_Scoring]:
+        """Recorded h w₂ + b₂; with `naming`, also h w₂ and each b₂ that could be added later.
+
+        Where scores are masked as they are made, none is recorded; then w₂ and b₂ are whole parameters.
+        """
+        found = list(self._recorded_scorings(h, naming))
+        yield from found or self._whole_scorings()
+
+    def _whole_scorings(self) -> Iterator[_Scoring]:
+        for length in (LONGEST, BLOCK):
+            for w2, b2 in product(self.record.parameters.as_matrices(HEAD, length), self._biases(length)):
+                yield _Scoring(np.stack([w2] * HEADS), b2, is_recorded=False)
+
+    def _recorded_scorings(self, h: Array, naming: bool) -> Iterator[_Scoring]:
+        for found in self.record.learned_maps(h, sparse=True):
+            length = found.matrix.shape[1] // HEADS
+            if length not in (LONGEST, BLOCK) or found.idle.any():
+                continue
+            for order in ((HEADS, length), (length, HEADS)):  # of the columns
+                by_head = found.matrix.reshape(HEADS, HEAD, *order)
+                if order[0] == length:
+                    by_head = by_head.swapaxes(-1, -2)
+                w2 = np.stack([by_head[head, :, head] for head in range(HEADS)])
+                if np.isclose(np.abs(w2).sum(), np.abs(found.matrix).sum()):  # each head has its own rows
+                    offset = found.offset.reshape(order)
+                    b2 = offset if order[0] == HEADS else offset.T
+                    scoring = _Scoring(w2, b2[:, None])
+                    yield scoring
+                    if naming and not scoring.has_bias:
+                        yield from (replace(scoring, b2=each) for each in self._biases(length))
+
+    def _biases(self, length: int) -> Iterator[Array]:
+        for value in self.record.parameters.values:
+            if value.size in (length, HEADS * length):
+                yield value.reshape(-1, 1, length)
+
+    def fits(self, synthesis: Synthesis, proposals: Iterable[_Proposal]) -> Iterator[tuple[_Fit, _Fit]]:
+        for proposal in proposals:
+            for value in proposal.values or self._values_mixed_later(synthesis, proposal):
+                fit = _Fit(synthesis, proposal, value)
+                if not self.record.close(mixed := fit(self.x), self.output):
+                    output = layer_between(self.record, mixed, self.output)
+                    if output is None:
+                        continue
+                    fit = replace(fit, output=output)
+                yield fit, fit
+
+    def _values_mixed_later(self, synthesis: Synthesis, proposal: _Proposal) -> Iterator[AffineMap]:
+        _, weights = self._steps(synthesis, proposal)
+        for value in values_before_mixing(self.record, weights, self.x):
+            if not value.shares_numbers_with(proposal.hidden):
+                yield value
+
+    def judge(self, inputs: list[tuple[Array]], outputs: list[Array]) -> Outcome | str:
+        """Words for a person, if it does not compute such layers."""
+        if found := explanation(self.fits(_RIGHT, self.proposals(naming=False)), inputs, outputs):
+            return self._of(found, len(inputs))
+        proposals = list(self.proposals(naming=True))
+        for name, synthesis in MISTAKES.items():
+            if wrong := explanation(self.fits(synthesis, proposals), inputs, outputs):
+                # Over another axis a softmax cancels b₂, so that it does nothing even where it is added.
+                is_all = wrong.proposal.scoring.has_bias or OVER_QUERIES.code in name.code
+                steps = (self._steps(each, wrong.proposal) for each in (synthesis, _RIGHT))
+                line = first_wrong_line(self.record, *steps)
+                return _differs(name if is_all else all_of((name, _NO_SCORE_BIAS), "; and "), line)
+        if any(each.scoring.is_recorded for each in proposals):
+            return _differs(None, {})
+        count = len(layers(self.record, self.x))
+        return f"it computes {count} learned maps of x, and ReLU(…) w₂ + b₂ of none of them"
+
+    def _steps(self, synthesis: Synthesis, proposal: _Proposal) -> tuple[Array, Array]:
+        return synthesis.steps(proposal.hidden(self.x), proposal.scoring, HEADS)
+
+    def _of(self, found: _Fit, count: int) -> Outcome:
+        if not np.abs(found.proposal.hidden.offset).max() > 1e-6:
+            return failed(
+                "its values are those of the formula without b₁, the bias added to x W₁", code="no_hidden_bias"
+            )
+        unused = [value.size for name, value in self.bench.values.items() if name not in self.used]
+        if not found.proposal.scoring.has_bias:
+            is_idle = any(size in (LONGEST, BLOCK) for size in unused)
+            hint = (
+                "; it is there and changes nothing: is it added to the rows instead of the columns?" if is_idle else ""
+            )
+            message = f"its values are those of the formula without b₂, the bias added to the scores{hint}"
+            return failed(message, code="score_bias_has_no_effect" if is_idle else _NO_SCORE_BIAS.code)
+        if found.output is None and WIDTH**2 in unused:
+            message = "its values are right but for the output projection, which is defined and never used"
+            return failed(message, code=NO_OUTPUT.code)
+        return passed(f"right on all {count} inputs", evidence={"inputs": count, "judged_by": "values"})
 
 
-def _for_each_head(values: Values, length: int, used: set[str]) -> Iterator[Linear]:
-    """A w₂ of its own for each head, in one tensor: (H, D/H, T) once its axes are in order."""
-    for name in sorted(used):
-        tensor = values[name].squeeze()
-        if sorted(tensor.shape) != sorted((HEADS, HEAD, length)):
-            continue
-        axes = [tensor.shape.index(side) for side in (HEADS, HEAD, length)]
-        for size in (length, HEADS * length):
-            for bias in biases_of(values, name, size):
-                offset = values[bias].squeeze() if bias else np.zeros(length)
-                if offset.shape in ((length, HEADS), (HEADS, length)):
-                    offset = (offset.T if len(offset) == length else offset)[:, None]  # (H, 1, T)
-                if offset.shape[-1:] == (length,):
-                    yield Linear(name, bias, ("head", "feature"), 0, axes[1], tensor.transpose(axes), offset)
-
-
-def _fits(
-    bench: Workbench, used: set[str], synthesis: Synthesis = _RIGHT, any_layout: bool = False
-) -> Iterator[tuple[_Fit, Callable[..., Array]]]:
-    square, scoring = _layers(bench, used)
-    roles = ("hidden", "value", "output") if count_apart(square) > 2 else ("hidden", "value")
-    assigned = list(assignments(dict.fromkeys(roles, square)))
-    if any_layout:
-        assigned += assignments_in_any_layout(bench.values, square, roles, HEADS)
-    for scores, chosen in product(scoring, assigned):
-        fit = _Fit(chosen["hidden"], scores, chosen["value"], chosen.get("output"), synthesis)
-        yield fit, fit
-
-
-def _mistake(bench: Workbench, used: set[str], inputs: list[tuple[Array]], outputs: list[Array]) -> Diagnosis | None:
-    """The mistake that explains every output."""
-    for name, synthesis in MISTAKES.items():
-        if found := explanation(_fits(bench, used, synthesis), inputs, outputs):
-            # Over another axis a softmax cancels b₂, so that it does nothing even where it is added.
-            is_all = found.scoring.bias in used or OVER_QUERIES.code in name.code
-            return name if is_all else all_of((name, _NO_SCORE_BIAS), "; and ")
-    without = ((fit, replace(fit, output=None)) for fit, _ in _fits(bench, used))
-    return NO_OUTPUT if explanation(without, inputs, outputs) else None
+def _differs(mistake: Diagnosis | None, line: dict[str, int]) -> Outcome:
+    looks = f"; it looks as if {mistake}" if mistake else ""
+    where = f" (line {line['line']})" if line else ""
+    return failed(
+        f"its values are not those of the formula{looks}{where}",
+        evidence={"looks_like": mistake or "", **line},
+        code=mistake.code if mistake else "outputs_differ",
+    )
 
 
 @check(group="values", compares=True)
@@ -103,40 +208,25 @@ def synthesizer_matches_its_formula(
     except Crashed:  # on which of them, another check says
         inputs = [given for given in inputs if _runs(bench, given)]
         outputs = bench.run(*inputs).outputs
-    matrices = [value.shape for value in bench.values.values() if len(value.squeeze().shape) > 1]
-    if not any(side in (LONGEST, BLOCK) for shape in matrices for side in shape):
+    matrices = {name: value.shape for name, value in bench.values.items() if len(value.squeeze().shape) > 1}
+    scoring = {name for name, shape in matrices.items() if {LONGEST, BLOCK, LONGEST + 1} & set(shape)}
+    if not scoring:
         return failed(
             f"no parameter of {name} has a column for each of block_size − 1 positions, as w₂ should: a tensor that is "
             "no nn.Parameter is neither trained nor saved",
             code="not_a_parameter",
         )
-    if outcome := read_in_any(bench, partial(_of_reading, rng, inputs, outputs)):
+    used = bench.influential(rng, inputs[0])
+    if not scoring & used:
+        return failed("its values are not those of the formula; w₂ has no influence on its output", code="layer_unused")
+    x = rng.normal(size=(_BATCH, LONGEST, WIDTH))
+    (record,) = records_of(bench, (x,), x)
+    judge = _Judge(bench, record, x, bench.run((x,)).outputs[0], used)
+    outcome = judge.judge(inputs, outputs)
+    if isinstance(outcome, Outcome):
         return outcome
     needed = 2 * WIDTH**2 + HEAD * LONGEST + LONGEST  # W₁, the values, w₂ and b₂
-    few = behaviour.too_few_parameters(bench, bench.influential(rng, inputs[0]), needed)
-    return few or variant_properties.of_a_synthesizer(bench, rng)
-
-
-def _of_reading(
-    rng: np.random.Generator, inputs: list[tuple[Array]], outputs: list[Array], bench: Workbench, naming: bool
-) -> Outcome | None:
-    """None if nothing tried explains its values, be it that its layers are not those of the formula."""
-    used = bench.influential(rng, inputs[0])
-    square, scoring = _layers(bench, set(bench.values))
-    if count_apart(square) < 2 or not scoring:
-        return None
-    found = explanation(_fits(bench, used, any_layout=True), inputs, outputs)
-    if found is None:
-        wrong = _wrong(bench, used, inputs, outputs) if naming else None
-        return wrong if wrong and (wrong.evidence["looks_like"] or is_as_torch_has_it(bench)) else None
-    if not found.hidden.bias:
-        return failed("its values are those of the formula without b₁, the bias added to x W₁", code="no_hidden_bias")
-    if not found.scoring.bias or found.scoring.bias not in used:
-        return _without_b2(bench, used)
-    if found.output is None and count_apart(square) > 2:
-        message = "its values are right but for the output projection, which is defined and never used"
-        return failed(message, code=NO_OUTPUT.code)
-    return passed(f"right on all {len(inputs)} inputs", evidence={"inputs": len(inputs), "judged_by": "values"})
+    return behaviour.too_few_parameters(bench, used, needed) or variant_properties.of_a_synthesizer(bench, rng, outcome)
 
 
 def _runs(bench: Workbench, given: tuple[Array]) -> bool:
@@ -149,28 +239,3 @@ def _runs(bench: Workbench, given: tuple[Array]) -> bool:
     except Crashed:
         return False
     return True
-
-
-def _without_b2(bench: Workbench, used: set[str]) -> Outcome:
-    idle = [name for name, value in bench.values.items() if value.size in (LONGEST, BLOCK) and name not in used]
-    hint = "; it is there and changes nothing: is it added to the rows instead of the columns?" if idle else ""
-    message = f"its values are those of the formula without b₂, the bias added to the scores{hint}"
-    return failed(message, code="score_bias_has_no_effect" if idle else _NO_SCORE_BIAS.code)
-
-
-def _wrong(bench: Workbench, used: set[str], inputs: list[tuple[Array]], outputs: list[Array]) -> Outcome:
-    mistake = _mistake(bench, used, inputs, outputs)
-    looks = f"; it looks as if {mistake}" if mistake else ""
-    likely = next((compute for _, compute in _fits(bench, used)), None)
-    far = difference(outputs[0], likely(*inputs[0])) if likely else None
-    summary = f" With x {inputs[0][0].shape[0]}×{LONGEST}×{WIDTH} {far.summary}" if far else ""
-    unused, code = "", "outputs_differ"
-    if likely is None:
-        idle = "some of the layers it defines have" if _layers(bench, used)[1] else "w₂ has"
-        unused, code = f"; {idle} no influence on its output", "layer_unused"
-    return failed(
-        f"its values are not those of the formula{looks or unused}.{summary}",
-        far.detail if far else "",
-        evidence={"looks_like": mistake or "", "off_by": far.size if far else None},
-        code=mistake.code if mistake else code,
-    )

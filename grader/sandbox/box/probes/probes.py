@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import wire
-from ..calls import built_by_name, call_as_asked
+from ..calls import call_as_asked
 from ..loading import student_code, student_machine
 from ..reading import library_use
 from . import recording
@@ -48,44 +48,6 @@ def _sendable(value: Any) -> Any:
     return value
 
 
-def forward(file: str, name: str, build: dict[str, Any], inputs: list[Any], cotangent: Any = None) -> dict[str, Any]:
-    """Build a torch module once, in float64, and run it on each input.
-
-    With a cotangent, also the gradient of <cotangent, output> for each input, and how many parameters it reaches.
-    """
-    import torch
-
-    module = built_by_name(student_code.attribute(file, name), build)
-    module = module.double().eval()
-    outputs, gradients = [], []
-    reached: set[str] = set()
-    for array in inputs:  # copied: code that writes into its argument should be seen to
-        tensor = torch.from_numpy(array.copy(order="K")).requires_grad_(cotangent is not None)
-        with torch.set_grad_enabled(cotangent is not None):
-            output = module(tensor)
-        outputs.append(output)
-        if cotangent is not None:
-            module.zero_grad()
-            _pull_back(output, torch.from_numpy(cotangent.copy(order="K")))
-            gradients.append(torch.zeros_like(tensor) if tensor.grad is None else tensor.grad)
-            reached |= {key for key, parameter in module.named_parameters() if parameter.grad is not None}
-    unreached = sorted(key for key, _ in module.named_parameters() if key not in reached)
-    return {
-        "outputs": outputs,
-        "gradients": gradients,
-        "unreached": unreached if cotangent is not None else [],
-    }
-
-
-def _pull_back(output: Any, cotangent: Any) -> None:
-    """`output.backward(cotangent)`: given one, torch loads what reasons about shapes that are not known yet, and takes
-    as long again as to load itself. A sum needs none of it; where there is no such sum, torch says what is amiss."""
-    if type(output) is type(cotangent) and (output.shape, output.dtype) == (cotangent.shape, cotangent.dtype):
-        (output * cotangent).sum().backward()
-    else:
-        output.backward(cotangent)
-
-
 def parameters_on_a_gpu(file: str, name: str, config: dict[str, Any]) -> dict[str, list[int]] | None:
     """The shapes of a module's parameters where there seems to be a GPU; None if it cannot be told.
 
@@ -122,7 +84,6 @@ PROBES: dict[str, Probe] = {
     for probe in (
         call,
         calls_made,
-        forward,
         latest_arguments,
         names_used,
         parameters_on_a_gpu,

@@ -36,8 +36,10 @@ class _StudentCode:
     def replaced(self, attributes: Iterable[tuple[Any, str, Any]]) -> AbstractContextManager[None]:
         return replaced(attributes)
 
-    def built(self, file: str, name: str, config: Any, precision: str = "float64") -> Any:
-        return built(file, name, config, precision)
+    def built(
+        self, file: str, name: str, config: Any = None, precision: str = "float64", build: dict[str, Any] | None = None
+    ) -> Any:
+        return built(file, name, config, precision, build)
 
     def ask(self, probe: str, file: str, **request: Any) -> Any:
         return PROBES[probe](file, **request)

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
-from itertools import islice
 
 import numpy as np
 
-from grader import Array, Outcome, difference, failed
+from grader import Outcome, difference, failed
 from grader.modules import Workbench, judged_by_behaviour
 from rubrics.module_recovery import behaviour
-from rubrics.module_recovery.behaviour import Gradients
-from rubrics.module_recovery.layers import Values
 
 from ...public.image_bench import Sizes
-from .vit_tokens import WayIn, ways_in
 
 _LONE_TOKENS = 256  # so many that every unit of a feed-forward network is at work for one of them
-_EQUAL_TOKENS = 12  # likewise, each at the cost of a run
-_MOST_WAYS_TO_SET = 48  # usual models have ten
 _PAST = "its input reaches the output past its layers"
 _NORMALISED = "its output is normalised"
 
@@ -53,7 +45,9 @@ def of_an_encoder(bench: Workbench, rng: np.random.Generator, width: int, needed
     return None
 
 
-def shown_of_an_encoder(bench: Workbench, rng: np.random.Generator, width: int, heads: int, hidden: int) -> Outcome:
+def shown_of_an_encoder(
+    bench: Workbench, rng: np.random.Generator, width: int, heads: int, hidden: int, why: str
+) -> Outcome:
     """Of a block that is all that `of_an_encoder` asks for: what else its behaviour refutes or shows."""
     x = rng.normal(size=(2, 6, width))
     if behaviour.weighs_all_alike(bench, rng, (x,), (3, 4), slice(0, 3)):
@@ -75,10 +69,12 @@ def shown_of_an_encoder(bench: Workbench, rng: np.random.Generator, width: int, 
         _NORMALISED: behaviour.is_normalised(bench.run((lone,)).outputs[0]),
     }
     left = "what its layers compute: the scale of the scores, the ReLU, both LayerNorms"
-    return judged_by_behaviour(shown, left, essential=behaviour.WEIGHED)
+    return judged_by_behaviour(shown, left, essential=behaviour.WEIGHED, why=why)
 
 
-def of_a_vit(bench: Workbench, rng: np.random.Generator, sizes: Sizes, adds_blocks: bool) -> Outcome:
+def of_a_vit(
+    bench: Workbench, rng: np.random.Generator, sizes: Sizes, adds_blocks: bool, weighs_tokens: bool, why: str
+) -> Outcome:
     """It has learned numbers enough and its heads are split, or it fails; then what its behaviour shows."""
     x = sizes.images(rng, 2)
     # Patches, positions, attention, a feed-forward network no wider than the block, the head.
@@ -92,54 +88,9 @@ def of_a_vit(bench: Workbench, rng: np.random.Generator, sizes: Sizes, adds_bloc
     same = behaviour.heads_have_no_influence(bench, (x,), replace(sizes, heads=1).arguments())
     if same:
         return behaviour.unsplit(bench, sizes.heads)
-    ways = list(islice(_ways_to_set_tokens(bench.values, sizes), _MOST_WAYS_TO_SET))
     shown = {
-        behaviour.WEIGHED: any(_are_weighed(bench, rng, sizes, set_so) for set_so in ways),
+        behaviour.WEIGHED: weighs_tokens,
         behaviour.SPLIT: same is False,
         "more depth adds as many blocks": adds_blocks,
     }
-    # Tokens that no parameter can set, for want of a learned class token or positions, are another check's concern.
-    essential = behaviour.WEIGHED if ways else ""
-    return judged_by_behaviour(shown, "what its blocks and its head compute", essential=essential)
-
-
-_Setting = Callable[[Array], dict[str, Array]]  # parameters for which every image becomes these tokens (N + 1, D)
-
-
-def _ways_to_set_tokens(values: Values, sizes: Sizes) -> Iterator[_Setting]:
-    """Through class token and positions, or through the class token and what is added to every patch."""
-    # With no weight, a patch is what stands behind that: nothing, a bias, or a LayerNorm's shift.
-    vectors = ["", *(name for name, value in values.items() if value.size == sizes.dim)]
-    ways = dict.fromkeys(replace(way_in, place=0) for way_in in ways_in(values, sizes) if way_in.class_token)
-    for way_in in ways:
-        yield from (partial(_through_positions, way_in, values, vector) for vector in vectors)
-        if way_in.bias:
-            yield partial(_through_the_bias, way_in, values)
-
-
-def _through_positions(way_in: WayIn, values: Values, vector: str, tokens: Array) -> dict[str, Array]:
-    changed = way_in.with_tokens(values, tokens)
-    if vector:
-        own = changed[way_in.class_token]
-        changed[way_in.class_token] = own + values[vector].reshape(own.shape)
-    return changed
-
-
-def _through_the_bias(way_in: WayIn, values: Values, tokens: Array) -> dict[str, Array]:
-    changed = {name: np.zeros_like(values[name]) for name in (way_in.weight, way_in.positions)}
-    for name, token in ((way_in.class_token, tokens[0]), (way_in.bias, tokens[1])):
-        changed[name] = token.reshape(values[name].shape)
-    return changed
-
-
-def _are_weighed(bench: Workbench, rng: np.random.Generator, sizes: Sizes, set_so: _Setting) -> bool:
-    x, rows = sizes.images(rng, 1), sizes.patches + 1
-
-    def given(tokens: Array) -> Gradients:
-        return behaviour.gradients(bench, rng, (x,), values=set_so(tokens))
-
-    apart = given(behaviour.nearly_equal(rng, 1, rows, sizes.dim)[0])
-    # The first tells most ways that do not make tokens equal.
-    alike = (given(np.ones((rows, 1)) * rng.normal(size=sizes.dim)) for _ in range(_EQUAL_TOKENS))
-    first = next(alike)
-    return behaviour.are_weighed([first], apart, sizes.dim) and behaviour.are_weighed([first, *alike], apart, sizes.dim)
+    return judged_by_behaviour(shown, "what its blocks and its head compute", essential=behaviour.WEIGHED, why=why)

@@ -4,7 +4,7 @@ import torch.nn.functional as F
 
 
 class DownProjectBlock(nn.Module):
-    """Four matrices in one parameter; the MLP by einsum: an arrangement nobody could guess."""
+    """Four matrices in one parameter; the MLP by einsum."""
 
     def __init__(self, config):
         super().__init__()

@@ -7,13 +7,8 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from reference.torch_attention import (
-    MultiHeadAttention,
-    causal_mask,
-    join_heads,
-    scaled_dot_product,
-    split_heads,
-)
+from reference.equations import attention, causal_mask, join_heads, split_heads
+from reference.transformer import MultiHeadAttention
 
 
 def with_torch_weights(ours: MultiHeadAttention, theirs: nn.MultiheadAttention) -> None:
@@ -28,20 +23,20 @@ def with_torch_weights(ours: MultiHeadAttention, theirs: nn.MultiheadAttention) 
 
 @pytest.mark.parametrize(("dtype", "atol"), [(torch.float64, 1e-10), (torch.float32, 1e-5)])
 @pytest.mark.parametrize("masked", [False, True])
-def test_scaled_dot_product_equals_torchs(dtype, atol, masked):
+def test_attention_equals_torchs(dtype, atol, masked):
     generator = torch.Generator().manual_seed(0)
     q, k, v = (torch.randn(2, 3, size, 4, dtype=dtype, generator=generator) for size in (5, 7, 7))
     mask = torch.rand(2, 1, 5, 7, generator=generator) > 0.4 if masked else None
     if mask is not None:
         mask[0, 0, 2] = False  # a query that may attend to nothing
     want = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
-    torch.testing.assert_close(scaled_dot_product(q, k, v, mask), want, atol=atol, rtol=0)
+    torch.testing.assert_close(attention(q, k, v, mask), want, atol=atol, rtol=0)
 
 
 def test_a_fully_masked_query_gets_zeros_and_a_finite_gradient():
     q, k, v = (torch.randn(1, 3, 4, dtype=torch.float64, requires_grad=True) for _ in range(3))
     mask = torch.tensor([[True, True, False], [False] * 3, [True] * 3])
-    result = scaled_dot_product(q, k, v, mask)
+    result = attention(q, k, v, mask)
     assert (result[0, 1] == 0).all()
     result.sum().backward()
     assert all(torch.isfinite(x.grad).all() for x in (q, k, v))
@@ -51,8 +46,8 @@ def test_a_fully_masked_query_gets_zeros_and_a_finite_gradient():
 def test_gradients_pass_gradcheck():
     generator = torch.Generator().manual_seed(1)
     q, k, v = (torch.randn(2, size, 3, dtype=torch.float64, generator=generator).requires_grad_() for size in (3, 4, 4))
-    mask = causal_mask(3, 4)
-    assert torch.autograd.gradcheck(lambda *tensors: scaled_dot_product(*tensors, mask), (q, k, v))
+    mask = torch.from_numpy(causal_mask(3, 4))
+    assert torch.autograd.gradcheck(lambda *tensors: attention(*tensors, mask), (q, k, v))
 
 
 @pytest.mark.parametrize("heads", [1, 2, 4])
@@ -64,7 +59,7 @@ def test_multi_head_equals_torchs_layer_for_self_and_cross_attention(heads, dtyp
     ours = MultiHeadAttention(8, heads).to(dtype)
     with_torch_weights(ours, theirs)
     x, context = torch.randn(3, 5, 8, dtype=dtype), torch.randn(3, 6, 8, dtype=dtype)
-    mask = causal_mask(5, 6)
+    mask = torch.from_numpy(causal_mask(5, 6))
     want_self, _ = theirs(x, x, x, attn_mask=~mask[:, :5], need_weights=False)
     want_cross, _ = theirs(x, context, context, attn_mask=~mask, need_weights=False)
     torch.testing.assert_close(ours(x, mask=mask[:, :5]), want_self, atol=atol, rtol=0)
@@ -85,8 +80,8 @@ def test_splitting_heads_and_joining_them_is_the_identity():
         (lambda: MultiHeadAttention(8, 2)(torch.ones(2, 0, 8)), "2×0×8"),
         (lambda: MultiHeadAttention(8, 2)(torch.full((1, 2, 8), float("nan"))), "NaN"),
         (lambda: MultiHeadAttention(8, 2)(torch.ones(2, 5, 8), torch.ones(3, 5, 8)), "2×5×8.*3×5×8"),
-        (lambda: scaled_dot_product(torch.ones(2, 3), torch.ones(2, 4), torch.ones(2, 4)), "2×3.*2×4"),
-        (lambda: scaled_dot_product(torch.ones(2, 3), torch.ones(0, 3), torch.ones(0, 3)), "0×3"),
+        (lambda: attention(torch.ones(2, 3), torch.ones(2, 4), torch.ones(2, 4)), "2×3.*2×4"),
+        (lambda: attention(torch.ones(2, 3), torch.ones(0, 3), torch.ones(0, 3)), "0×3"),
     ],
 )
 def test_bad_input_is_refused_with_its_shape(call, words):

@@ -8,14 +8,14 @@ from grader import ATOL, RTOL, Array, Outcome, failed
 from grader.modules import Workbench, judged_by_behaviour
 from rubrics.module_recovery import behaviour
 
-from ...public.causality import looks_ahead, moved_by
-from ...public.configuration import HEADS, WIDTH
+from ..public.causality import looks_ahead, moved_by
+from ..public.configuration import HEADS, WIDTH
 
 _MANY = 64  # batch items, so that every unit behind a ReLU is at work for one of them
 _ATTENTION = "the scale of the scores and the order of its layers"
 
 
-def of_a_synthesizer(bench: Workbench, rng: np.random.Generator) -> Outcome:
+def of_a_synthesizer(bench: Workbench, rng: np.random.Generator, why: str) -> Outcome:
     """Weights that depend on the asking token only make its output affine in all earlier ones."""
     x = rng.normal(size=(2, 6, WIDTH))
     if wrong := looks_ahead(bench, rng, x):
@@ -49,7 +49,9 @@ def of_a_synthesizer(bench: Workbench, rng: np.random.Generator) -> Outcome:
         "the weights depend on the asking token and on positions, and sum to one": True,
         behaviour.WEIGHED: _weighed(bench, rng, x),
     }
-    return judged_by_behaviour(shown, "the ReLU, the biases and the scale of the scores", essential=behaviour.WEIGHED)
+    return judged_by_behaviour(
+        shown, "the ReLU, the biases and the scale of the scores", essential=behaviour.WEIGHED, why=why
+    )
 
 
 def _gives_equal_tokens_equal_answers(bench: Workbench, rng: np.random.Generator) -> bool:
@@ -74,7 +76,7 @@ def _weighed(bench: Workbench, rng: np.random.Generator, tokens: Array, *rest: A
     return behaviour.are_weighed([alike], apart, WIDTH)
 
 
-def of_cross_attention(bench: Workbench, rng: np.random.Generator, inputs: tuple[Array, ...]) -> Outcome:
+def of_cross_attention(bench: Workbench, rng: np.random.Generator, inputs: tuple[Array, ...], why: str) -> Outcome:
     """Of a block in which the right rows ask: what else its behaviour refutes or shows. The first input is asked."""
     # The last rows see the first two tokens, mask or not.
     if behaviour.weighs_all_alike(bench, rng, inputs, (0, 1), slice(2, None)):
@@ -89,7 +91,7 @@ def of_cross_attention(bench: Workbench, rng: np.random.Generator, inputs: tuple
         behaviour.SPLIT: same is False,
     }
     return judged_by_behaviour(
-        shown, f"{_ATTENTION}, the MLP with its LayerNorm and residual", essential=behaviour.WEIGHED
+        shown, f"{_ATTENTION}, the MLP with its LayerNorm and residual", essential=behaviour.WEIGHED, why=why
     )
 
 
@@ -146,7 +148,7 @@ def of_an_up_projection(bench: Workbench, rng: np.random.Generator) -> Outcome |
     return None
 
 
-def of_rotary_attention(bench: Workbench, rng: np.random.Generator) -> Outcome:
+def of_rotary_attention(bench: Workbench, rng: np.random.Generator, why: str) -> Outcome:
     """Positions matter to whom a token attends, and not to what it gets from equal tokens."""
     x = rng.normal(size=(2, 6, WIDTH))
     if wrong := looks_ahead(bench, rng, x):
@@ -166,4 +168,4 @@ def of_rotary_attention(bench: Workbench, rng: np.random.Generator) -> Outcome:
         behaviour.WEIGHED: _weighed(bench, rng, x),
         behaviour.SPLIT: same is False,
     }
-    return judged_by_behaviour(shown, f"the angles, {_ATTENTION}", essential=behaviour.WEIGHED)
+    return judged_by_behaviour(shown, f"the angles, {_ATTENTION}", essential=behaviour.WEIGHED, why=why)

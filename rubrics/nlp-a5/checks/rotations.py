@@ -10,7 +10,7 @@ import numpy as np
 from grader import Array
 from reference.mistakes.diagnosis import Diagnosis
 from reference.mistakes.rotary import ANGLES
-from reference.numpy_attention import Angles
+from reference.variations import Angles
 
 _OTHER_ANGLES = Diagnosis("", "wrong_angles")
 
