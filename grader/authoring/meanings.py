@@ -101,6 +101,7 @@ MEANINGS = {
     "at_also": "other letters for the first of them",
     "functions": "functions beyond those that every question knows",
     "defined": "functions of a number x: `{softplus: log(1 + exp(x))}`",
+    "where": "letters that the question defines by others: `{z: W h}`",
     "equals": "the key, in one or several forms",
     "KnownMistake.equals": "what it gives, as a formula or number",
     "restates": "what is true and no answer: the definition of what is asked",

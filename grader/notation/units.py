@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from grader.notation.word_lists import spelled
+from grader.notation.word_lists import spelled, words
 
 Dimensions = Mapping[str, int]  # base unit → power; none, for what only counts
 
 PREFIXES = {"n": 1e-9, "µ": 1e-6, "u": 1e-6, "m": 1e-3, "c": 1e-2, "d": 1e-1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+PREFIXES |= {"K": 1e3}  # as in KB
 BINARY_PREFIXES = {"Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40}
 PREFIX_WORDS = {
     "nano": 1e-9,
@@ -92,4 +93,15 @@ WORDS = spelled(
         "k": "thousand",
         "M": "million",
     }
+)
+COUNTED = words("bit B FLOP FLOPS")  # no part of one is ever meant: mb is not a thousandth of a bit
+# Words that go on with the sentence behind a number, and are no unit. Adverbs (approximately) need no place here.
+NO_UNITS = words(
+    """
+    a about above after again all also altogether an and answer approx are as at away because before below but by
+    cannot e etc even exact final follows for from given gives has have hence here holds how i if in instead into is
+    it its less like max min minus more not now of off on only or out over overall per plus qed right rounded seems
+    since so such than that the then there therefore they this thus till times to together too total until up using
+    versus very vs was we were when where whereas which while whose will with without x you
+    """
 )

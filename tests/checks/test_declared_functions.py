@@ -96,7 +96,11 @@ def test_every_function_that_can_be_declared_can_be_computed() -> None:
     ("given", "complaint"),
     [
         ("functions: [sine]", "names no function that can be declared: 'sine'; did you mean 'sin'"),
-        ("defined: {soft: log(1 + }", "cannot read a function that is 'defined'"),
+        ("defined: {soft: log(1 + }", "cannot read what is 'defined' or stands under 'where'"),
+        ("where: {z: 2 w +}", "cannot read what is 'defined' or stands under 'where'"),
+        ("where: {z: w^T w^T}", "cannot read what z is under 'where': wᵀ is a row"),
+        ("where: {w: 2 w}", "'w' is no letter that is free to be defined"),
+        ("where: {z: 2 w}, conventions: [columns, rows]", "'where' needs one of the 'conventions'"),
         ("at_also: [i]", "'at_also' names other letters for an index, and 'at' fixes none"),
         ("functions: [det]", "cannot read the key '2 det(w)'"),
         ("spelled: ['\\nabla J']", "cannot read the name '\\nabla J': '∇' is read in ∇_W L and ∂L/∂W only"),

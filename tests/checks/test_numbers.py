@@ -84,6 +84,22 @@ def test_what_is_no_unit_stops_the_rubric(text: str) -> None:
         asked_unit(text)
 
 
+@pytest.mark.parametrize(("text", "meant"), [("mb", "MB"), ("mbs", "MBs"), ("hz", "Hz"), ("kw h", "kW h")])
+def test_a_unit_in_another_case_stops_the_rubric(text: str, meant: str) -> None:
+    with pytest.raises(ValueError, match=f"'{text}' is no unit; did you mean '{meant}'"):
+        asked_unit(text)
+
+
+@pytest.mark.parametrize("text", ["KB", "MBs", "kbytes", "KBytes"])
+def test_a_unit_in_a_usual_spelling_is_that_unit(text: str) -> None:
+    assert dict(asked_unit(text).dimensions) == {"bit": 1}
+
+
+@pytest.mark.parametrize("text", ["tokens", "heads", "mAP", "pts", "steps", "ops", "MACs"])
+def test_other_words_are_units_of_their_own(text: str) -> None:
+    assert asked_unit(text).factor == 1
+
+
 @pytest.mark.parametrize(("text", "factor"), [("km/h", 1 / 3.6), ("kg m/s^2", 1), ("µm", 1e-6), ("GiB", 8 * 2**30)])
 def test_units_are_worth_their_base_units(text: str, factor: float) -> None:
     assert asked_unit(text).factor == pytest.approx(factor)

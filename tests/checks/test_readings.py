@@ -152,3 +152,71 @@ def test_at_home_shapes_are_transposed_without_a_key() -> None:
         "x_i": "d for i in n, row of X",
         "d": "size",
     }
+
+
+LAYER = {"W": "K×d", "h": "d", "y": "K", "K": "size", "d": "size"}
+
+
+@pytest.mark.usefixtures("in_this_process")
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        # an index below a bracket
+        (r"$G = \left(\frac{e^{Wh}}{\sum_j e^{(Wh)_j}} - y\right)h^\top$", P),
+        (r"$G = \left(\frac{\exp(Wh)}{\sum_{j=1}^K \exp([Wh]_j)} - y\right)h^\top$", P),
+        (r"$G = \left(\frac{\exp(Wh)}{\sum_k \exp(Wh)_k} - y\right)h^\top$", P),
+        ("G = (exp(W h)/sum_j exp((W h)_j) - y) h^T", P),
+        ("G = (exp(W h)/sum_j exp((W h)_1) - y) h^T", R),
+        (r"$G = \left(\frac{e^{Wh}}{\sum_{j=1}^C e^{(Wh)_j}} - y\right)h^\top$", R),
+        (r"$G = \left(\frac{e^{Wh}}{\sum_j (Wh)_j} - y\right)h^\top$", F),
+        (r"$G = (W)_j h^\top$", R),
+        (r"$G = (Wh)_j h^\top$", R),
+        (r"$G = e^{(W)_j} h^\top$", R),
+        # entry by entry
+        (r"$G_{ij} = (\mathrm{softmax}(Wh)_i - y_i) h_j$", P),
+        (r"$G_{ij} = (\mathrm{softmax}(Wh)_i - y_j) h_j$", F),
+        (r"$G_{ij} = ((Wh)_i - y_i) h_j$", F),
+        (r"$(q - y)h^\top$ where $q_i = e^{z_i}/\sum_j e^{z_j}$ and $z = Wh$", P),
+        (r"$G = (q - y)h^\top$ where $q_k = \frac{e^{(Wh)_k}}{\sum_j e^{(Wh)_j}}$", P),
+        (r"$G = (q - y)h^\top$ where $q_i = e^{z_i}$ and $z = Wh$", F),
+        (r"$G = (q - y)h^\top$ where $q_i = e^{z_i}/\sum_j e^{z_j}$", R),
+        # letters that nobody introduced
+        ("(softmax(z) - y) h^T", R),
+        ("(p - y) h^T", R),
+        (r"$G = (\hat{p} - y) h^\top$", R),
+        (r"$G = \delta h^\top$", R),
+        (r"$G = \beta h^\top$", F),
+        ("(y - W h) h", F),
+        # a hat makes another letter
+        (r"$\hat{y} = \mathrm{softmax}(Wh)$, $G = (\hat{y} - y) h^\top$", P),
+        (r"$G = (\hat{y} - y) h^\top$ where $\hat{y} = \operatorname{softmax}(Wh)$", P),
+        (r"ŷ = softmax(W h), so $G = (\hat{y} - y) h^\top$", P),
+        (r"$\hat{y} = Wh$, $G = (\hat{y} - y) h^\top$", F),
+        (r"$G = (\hat{y} - y) h^\top$", R),
+    ],
+)
+def test_letters_of_an_answer_are_read_or_left_to_a_ta(text: str, status: Status) -> None:
+    outcome = _judged(text, Reading(name="G", symbols=LAYER, equals=["(softmax(W h) - y) h^T"]))
+    assert outcome.status is status, outcome
+
+
+@pytest.mark.usefixtures("in_this_process")
+@pytest.mark.parametrize(
+    ("text", "status", "said"),
+    [
+        ("(softmax(z) - y) h^T", P, ""),
+        (r"$G = (\operatorname{softmax}(Wh) - y) h^\top$", P, ""),
+        (r"$G = \left(\frac{e^z}{\sum_j e^{z_j}} - y\right)h^\top$", P, ""),
+        (r"$G = (\hat{y} - y) h^\top$", P, ""),
+        ("(z - y) h^T", F, "without the softmax"),
+        (r"$G = (Wh - y) h^\top$", F, "without the softmax"),
+        ("G = (softmax(z) - y) h^T with z = 2 W h", F, "is not right"),
+    ],
+)
+def test_a_question_defines_letters(text: str, status: Status, said: str) -> None:
+    mistake = KnownMistake(equals="(z - y) h^T", because="without the softmax")
+    where = {"z": "W h", "ŷ": "softmax(z)"}
+    key = "(exp(z) / (sum_j exp(z_j)) - y) h^T"
+    outcome = _judged(text, Reading(name="G", symbols=LAYER, where=where, equals=[key], mistakes=[mistake]))
+    assert outcome.status is status, outcome
+    assert said in outcome.message

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
-from grader.checks.formulas.key_variants import AskedFor, Direction, Reading, asked_of, vocabulary_of, with_symbols
+from grader.checks.formulas.key_variants import (
+    AskedFor,
+    Direction,
+    Reading,
+    asked_of,
+    vocabulary_of,
+    with_keys,
+    with_symbols,
+    with_where,
+)
 from grader.formulas.answer import explaining
 from grader.formulas.answer.asked_for import expression
 from grader.formulas.answer.softmax_direction import directed
@@ -24,7 +33,7 @@ def each_way(readings: Sequence[_Way]) -> list[_Way]:
     """The first of each reading is the one that is listed."""
     return [
         way
-        for reading in with_symbols(readings)
+        for reading in map(with_where, with_symbols(readings))
         for lettered in (reading, *(_with_letter(reading, letter) for letter in reading.at_also))
         for turned in (lettered, *([_transposed(lettered)] if len(reading.conventions) > 1 else []))
         for way in (turned, *_in_other_directions(turned))
@@ -39,7 +48,7 @@ def _with_letter(reading: _Way, letter: str) -> _Way:
         return index.sub(letter, text)
 
     named = {"name": lettered(reading.name), "spelled": [*map(lettered, reading.spelled)]}
-    return _with_keys(reading.model_copy(update={**named, "at": [*map(lettered, reading.at)]}), lettered)
+    return with_keys(reading.model_copy(update={**named, "at": [*map(lettered, reading.at)]}), lettered)
 
 
 def _transposed(reading: _Way) -> _Way:
@@ -64,7 +73,7 @@ def _transposed(reading: _Way) -> _Way:
         "softmax_normalises": [_OTHER[direction] for direction in reading.softmax_normalises],
         "called": f"with tokens in {reading.conventions[1]}",
     }
-    return _with_keys(reading, transposed).model_copy(update={**given, **told})
+    return with_keys(reading, transposed).model_copy(update={**given, **told})
 
 
 def _transposed_meaning(meaning: str) -> str:
@@ -85,7 +94,7 @@ def _in_other_directions(reading: _Way) -> Iterator[_Way]:
             "results": {},
             "called": ", ".join(filter(None, [reading.called, called])),
         }
-        yield _with_keys(reading, lambda key: _directed(key, reading)).model_copy(update=told)
+        yield with_keys(reading, lambda key: _directed(key, reading)).model_copy(update=told)
 
 
 def _directed(key: str, reading: Reading) -> str:
@@ -94,14 +103,6 @@ def _directed(key: str, reading: Reading) -> str:
         return key
     found = expression(key, vocabulary_of(reading))
     return plain(directed(found, "row" if reading.softmax_normalises[0] == "each_row" else "column"))
-
-
-def _with_keys(reading: _Way, change: Callable[[str], str]) -> _Way:
-    if not isinstance(reading, Reading):
-        return reading
-    mistakes = [one.model_copy(update={"equals": change(one.equals)}) for one in reading.mistakes]
-    keys = {"equals": [*map(change, reading.equals)], "restates": [*map(change, reading.restates)]}
-    return reading.model_copy(update={**keys, "mistakes": mistakes})
 
 
 def formula_as_read(answer: Answer, *, readings: Sequence[AskedFor], **_: object) -> list[explaining.Reading]:

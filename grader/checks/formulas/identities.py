@@ -19,7 +19,15 @@ from grader.checks.formulas.key_variants import (
     with_readable_keys,
 )
 from grader.checks.formulas.readable import formula_can_be_read
-from grader.formulas.answer.asked_for import UNREAD, Formula, Judged, each_judged, expression, of_alternatives
+from grader.formulas.answer.asked_for import (
+    UNREAD,
+    Formula,
+    Judged,
+    each_judged,
+    expression,
+    letter_of_another_shape,
+    of_alternatives,
+)
 from grader.formulas.answer.softmax_direction import AXES, directed, direction_said
 from grader.formulas.answer.stated_sizes import stated_of
 from grader.formulas.answer.statements import Statements, read_statements
@@ -201,9 +209,10 @@ def _in_one_direction(found: Typed, statements: Statements, reading: Reading, rn
         if identity.agree(found, expression(mistake.equals, vocabulary), vocabulary, rng, axis).holds:
             return Verdict(mistake.score, mistake.because, formula, evidence, code="known_mistake")
     want = typed(expression(reading.equals[0], vocabulary), vocabulary, found.shape)
-    unknown = [symbol for symbol in vocabulary.free(found.expression) if symbol.name.isupper()]
-    if want.shape != found.shape and unknown:
-        detail = f"it is not said what {unknown[0]} is"
+    unknown = [str(symbol) for symbol in vocabulary.free(found.expression) if symbol.name.isupper()]
+    unsaid = unknown[:1] or letter_of_another_shape(found.expression, statements, want.shape)
+    if want.shape != found.shape and unsaid:
+        detail = f"it is not said what {''.join(unsaid)} is"
         return undecided(f"the formula for {reading.name} could not be read", detail, code="undefined_letter")
     if want.shape != found.shape:
         detail = f"{formula} is {shown(found.shape)}"

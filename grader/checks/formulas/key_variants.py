@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 
 from grader.formulas.answer.asked_for import AskedName, expression
+from grader.formulas.answer.statements import put_in
 from grader.formulas.lexing.derivatives import names_a_derivative
 from grader.formulas.lexing.tokens import Unreadable
-from grader.formulas.syntax.expressions import Apply, Symbol, symbols_in, walk
+from grader.formulas.syntax.expressions import Apply, Expression, Symbol, symbols_in, walk
+from grader.formulas.syntax.writer import plain
 from grader.formulas.typing.shapes import Misfit, typed
 from grader.formulas.typing.vocabulary import ONE, SCALAR, Declared, Shape, Vocabulary
 from grader.notation.function_names import DECLARABLE
@@ -21,6 +24,9 @@ from grader.rubric.hints import did_you_mean
 from grader.shares import Share
 
 Direction = Literal["each_row", "each_column"]
+
+
+_Reading = TypeVar("_Reading", bound="AskedFor")
 
 
 def _listed(value: Any) -> Any:
@@ -57,6 +63,8 @@ class AskedFor(BaseModel):
     at_also: list[str] = []  # other letters for the first of them
     functions: list[Annotated[str, AfterValidator(_declarable)]] = []  # beyond those that every question knows
     defined: dict[str, str] = {}  # functions of a number x that the question gives: {softplus: log(1 + exp(x))}
+
+    where: dict[str, str] = {}  # letters that the question defines by others: {z: W h}
 
 
 class Reading(AskedFor):
@@ -118,9 +126,32 @@ def vocabulary_of(reading: AskedFor) -> Vocabulary:
     defined = {name: expression(text, of_x) for name, text in reading.defined.items()}
     functions = frozenset({*ready, *defined})
     derivatives = any(map(names_a_derivative, (reading.name, *reading.spelled)))
-    return Vocabulary(
+    vocabulary = Vocabulary(
         tuple(declared), tuple(dimensions), (reading.name,), functions, defined=defined, derivatives=derivatives
     )
+    where: dict[Symbol, Expression] = {}
+    for name, text in reading.where.items():
+        symbol = expression(name, vocabulary)
+        if not isinstance(symbol, Symbol) or symbol.index or (vocabulary.knows(symbol) and not symbol.mark):
+            raise Unreadable(f"'{name}' is no letter that is free to be defined")
+        where[symbol] = put_in(expression(text, vocabulary), where, vocabulary)
+    return replace(vocabulary, where=where)
+
+
+def with_keys(reading: _Reading, change: Callable[[str], str]) -> _Reading:
+    if not isinstance(reading, Reading):
+        return reading
+    mistakes = [one.model_copy(update={"equals": change(one.equals)}) for one in reading.mistakes]
+    keys = {"equals": [*map(change, reading.equals)], "restates": [*map(change, reading.restates)]}
+    return reading.model_copy(update={**keys, "mistakes": mistakes})
+
+
+def with_where(reading: _Reading) -> _Reading:
+    """With the letters that the question defines put into the keys."""
+    vocabulary = vocabulary_of(reading)
+    if not vocabulary.where:
+        return reading
+    return with_keys(reading, lambda key: plain(put_in(expression(key, vocabulary), vocabulary.where, vocabulary)))
 
 
 def letters_of(reading: Reading) -> frozenset[Symbol]:
@@ -134,9 +165,6 @@ def asked_of(reading: AskedFor) -> AskedName:
     """At home there is no key, and so no letter of one."""
     given = letters_of(reading) if isinstance(reading, Reading) else frozenset[Symbol]()
     return AskedName(reading.name, tuple(reading.spelled), given=given)
-
-
-_Reading = TypeVar("_Reading", bound=AskedFor)
 
 
 def with_symbols(readings: Sequence[_Reading]) -> list[_Reading]:
@@ -162,7 +190,14 @@ def with_readable_keys(readings: list[Reading]) -> list[Reading]:
         try:
             vocabulary = vocabulary_of(reading)
         except Unreadable as fault:
-            raise ValueError(f"cannot read a function that is 'defined': {fault}") from None
+            raise ValueError(f"cannot read what is 'defined' or stands under 'where': {fault}") from None
+        if reading.where and len(reading.conventions) > 1:
+            raise ValueError("'where' needs one of the 'conventions': list each in a reading of its own")
+        for letter, formula in vocabulary.where.items():
+            try:
+                typed(formula, vocabulary)
+            except (Unreadable, Misfit) as fault:
+                raise ValueError(f"cannot read what {letter} is under 'where': {fault}") from None
         if reading.at_also and not reading.at:
             raise ValueError("'at_also' names other letters for an index, and 'at' fixes none")
         for name in (reading.name, *reading.spelled):
@@ -181,7 +216,8 @@ def with_readable_keys(readings: list[Reading]) -> list[Reading]:
             *(mistake.equals for mistake in reading.mistakes),
         ):
             try:
-                parts = walk(typed(expression(key, vocabulary), vocabulary).expression)
+                whole = put_in(expression(key, vocabulary), vocabulary.where, vocabulary)
+                parts = walk(typed(whole, vocabulary).expression)
             except (Unreadable, Misfit) as fault:
                 raise ValueError(f"cannot read the key '{key}': {fault}") from None
             applied = [part for part in parts if isinstance(part, Apply)]

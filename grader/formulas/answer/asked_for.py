@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -18,13 +19,15 @@ from grader.formulas.syntax.expressions import Expression, Symbol, symbols_in
 from grader.formulas.syntax.parser import parse
 from grader.formulas.syntax.writer import plain
 from grader.formulas.typing.shapes import Misfit, Typed, typed
-from grader.formulas.typing.vocabulary import SCALAR, Shape, Vocabulary
+from grader.formulas.typing.vocabulary import ONE, SCALAR, Declared, Shape, Vocabulary
 from grader.model import Answer
 from grader.notation.letters import LETTERS
 from grader.quoting import quote
 
 MISFIT, UNREAD = "does_not_fit", "not_read"
 _SHOWN_FORMULAS, _SHOWN_FORMULA = 3, 50  # how many formulas a message lists, and how much of each
+_NUMBERS = "αβγεηλτ"  # letters of scales and rates; nobody means a vector by them
+_MAX_LETTERS = 4  # that are tried as vectors
 OFFERED = "alternatives"  # evidence that a person has to choose between answers
 
 
@@ -346,6 +349,7 @@ def _judged_member(
     member: Expression, found: Proposed, statements: Statements, question: AskedName, judge: Judge
 ) -> Verdict:
     unread = f"the formula for {question.name} could not be read"
+    expanded = member
     try:
         expanded = statements.expanded(member, question.given)
         if fault := statements.undefined(expanded):
@@ -362,9 +366,29 @@ def _judged_member(
         detail = f"{found.place}: {fault.cause}"
         return undecided(unread, detail, {UNREAD: fault.cause}, code="formula_unreadable")
     except Misfit as misfit:
+        if unsaid := letter_of_another_shape(expanded, statements):
+            detail = f"{found.place}: it is not said what {unsaid} is"
+            return undecided(unread, detail, {UNREAD: detail}, code="undefined_letter")
         detail = f"in {question.name} = {plain(member)}: {misfit.what}"
         message = f"the formula for {question.name} does not fit together"
         return wrong(message, detail, {MISFIT: misfit.what}, code="dimension_mismatch")
+
+
+def letter_of_another_shape(found: Expression, statements: Statements, wanted: Shape | None = None) -> str:
+    """A letter that nobody introduced and that is read as a number, if all would fit were it a vector or a matrix."""
+    vocabulary = statements.vocabulary
+    sides = (ONE, *vocabulary.dimensions)
+    for letter in vocabulary.free(found)[:_MAX_LETTERS]:
+        is_number = letter.name in _NUMBERS or statements.claim_about(letter).growth
+        for shape in () if is_number or letter.index else itertools.product(sides, sides):
+            with_letter = replace(vocabulary, declared=(*vocabulary.declared, Declared(letter.name, shape)))
+            try:
+                fits = typed(found, with_letter).shape
+            except (Misfit, Unreadable):
+                continue
+            if wanted in (None, fits):
+                return plain(letter)
+    return ""
 
 
 def _says_nothing(found: Typed, vocabulary: Vocabulary, question: AskedName) -> bool:

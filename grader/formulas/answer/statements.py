@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -16,6 +16,7 @@ from grader.formulas.answer.token_stream import UnreadRow, tokens_of
 from grader.formulas.lexing.tokens import Token, Unclosed, Unreadable
 from grader.formulas.syntax.expressions import (
     Entries,
+    Entry,
     Expression,
     Multiply,
     Number,
@@ -25,6 +26,7 @@ from grader.formulas.syntax.expressions import (
     rebuilt,
     row_and_column,
     symbols_in,
+    walk,
 )
 from grader.formulas.syntax.parser import parse
 from grader.formulas.syntax.size_limits import refuse_unbounded
@@ -247,17 +249,19 @@ class Statements:
 
     @cached_property
     def definitions(self) -> dict[Symbol, Expression]:
-        """What the answer itself introduces: `let P = UVᵀ`, `c = 10⁶`. The last word counts."""
-        found: dict[Symbol, Expression] = {}
+        """What the question or the answer itself introduces: `let P = UVᵀ`, `c = 10⁶`. The last word counts."""
+        found: dict[Symbol, Expression] = {**self.vocabulary.where}
         for clause in self.clauses:
             for place, tokens in enumerate(clause.members[:-1]):
                 left = self.read(tokens)
                 if not isinstance(left, Symbol) or clause.relations[place] != "=":
                     continue
-                if str(left) in self.vocabulary.asked or self.vocabulary.find(left.name, left.index):
+                known = self.vocabulary.find(left.name, left.index) and not left.mark  # ŷ is another letter than y
+                if known or str(left) in self.vocabulary.asked:
                     continue
                 if pair := row_and_column(left):
                     self._define_by_entries(left, pair, self.read(clause.members[place + 1]), found)
+                self._define_vector(left, self.read(clause.members[place + 1]), found)
                 if left.name in self.vocabulary.dimensions:  # `e.g. d = 1` is an example
                     continue
                 if set(left.index) & {"i", "j", "l"}:  # `β_i = 0 otherwise` defines a family, with exceptions
@@ -278,6 +282,19 @@ class Statements:
         known = self.vocabulary.find(whole.name) or whole.name in (*self.vocabulary.asked, *self.vocabulary.dimensions)
         if body is not None and not known and whole not in found:
             found[whole] = Entries(*pair, body)
+
+    def _define_vector(self, left: Symbol, body: Expression | None, found: dict[Symbol, Expression]) -> None:
+        """q_i = exp(z_i)/Σ_j exp(z_j) says what q is; β_i = 0 is one of several cases."""
+        whole, label = replace(left, index=()), "".join(left.index)
+        if body is None or len(label) != 1 or not label.isalpha() or whole in found or whole in symbols_in(body):
+            return
+        has_index = any(
+            (isinstance(part, Symbol) and label in part.index) or (isinstance(part, Entry) and part.row == label)
+            for part in walk(body)
+        )
+        own = whole.mark or not (self.vocabulary.find(whole.name) or whole.name in self.vocabulary.dimensions)
+        if own and has_index and str(whole) not in self.vocabulary.asked:
+            found[whole] = Entries(label, "", body)
 
     @cached_property
     def redefined(self) -> frozenset[str]:
@@ -312,9 +329,7 @@ class Statements:
         }
         for _ in range(_MAX_SUBSTITUTIONS):
             refuse_unbounded(expression, self.vocabulary)
-            changed = rebuilt(
-                expression, lambda part: definitions.get(part, part) if isinstance(part, Symbol) else part
-            )
+            changed = put_in(expression, definitions, self.vocabulary)
             if changed == expression:
                 return expression
             expression = changed
@@ -375,6 +390,20 @@ def _place_in(answer: Answer, piece: Piece, at: int) -> Place:
     before = piece.text[:at]
     number = next((number for number, one in enumerate(answer.pieces) if one is piece), 0)
     return Place(answer.file, number, piece.line + before.count("\n"), at - (before.rfind("\n") + 1) + 1)
+
+
+def put_in(found: Expression, definitions: Mapping[Symbol, Expression], vocabulary: Vocabulary) -> Expression:
+    """With definitions in place of their letters; z_j is an entry of z, if the question has no such letter."""
+
+    def meaning(part: Expression) -> Expression:
+        if not isinstance(part, Symbol):
+            return part
+        whole = definitions.get(replace(part, index=())) if len(part.index) == 1 else None
+        if part in definitions or whole is None or vocabulary.knows(part) or not part.index[0].isalpha():
+            return definitions.get(part, part)
+        return Entry(whole, part.index[0])
+
+    return rebuilt(found, meaning)
 
 
 def _same_name(left: Expression, asked: Expression) -> bool:

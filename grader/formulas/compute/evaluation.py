@@ -100,6 +100,11 @@ class _Evaluation:
                 return self._applied(expression, bound)
             case Sum(domain, body):
                 return self._sum(domain, body, bound)
+            case Entry(of, row, ""):
+                vector = self.value(of, bound).reshape(-1, 1)
+                if bound[row] > len(vector):
+                    raise Misfit(f"{plain(of)} has no entry {row} = {bound[row]}")
+                return vector[bound[row] - 1 : bound[row]]
             case Entry(of, row, column):
                 return self.value(of, bound)[bound[row] - 1 : bound[row], bound[column] - 1 : bound[column]]
             case Entries(row, column, body, rows, columns):

@@ -19,7 +19,7 @@ _COLUMN = re.compile(r"\s*:\s*,\s*(\w)\s*\]")
 _EQUATES = re.compile(r"\s*(?:=|≈|:=)")
 _IN_BRACKETS = re.compile(r"""["']?([a-z])["']?\]""")
 _FACTOR = re.compile(r" (\(|[^\W\d_]+)(?! [a-z]{2,})")  # behind a full stop `A is …` begins a sentence
-_ROW_AND_COLUMN = re.compile(r"\s*\{\s*[a-z]\s*,?\s*[a-z]\s*\}")  # (XᵀY)_{ij}
+_INDEX = re.compile(r"\s*(?:\{|\w)")  # (XᵀY)_{ij}, (Wh)_j
 _EUCLIDEAN = re.compile(r"\s*(?:2|\{\s*2\s*\})")
 
 
@@ -109,7 +109,7 @@ def _label(cursor: Cursor, vocabulary: Vocabulary) -> str:
 def _underscore(cursor: Cursor, vocabulary: Vocabulary, start: int) -> Iterator[Token]:
     if cursor.last_is("FUNCTION", "SUM"):
         yield cursor.token("_", "_", start)
-    elif cursor.last_is("NAME", "TRANSPOSE", "PRIME", "}") or (cursor.last_is(")") and cursor.ahead(_ROW_AND_COLUMN)):
+    elif cursor.last_is("NAME", "TRANSPOSE", "PRIME", "}") or (cursor.last_is(")") and cursor.ahead(_INDEX)):
         yield read_index(cursor, start)
     elif cursor.last_is("NORM_CLOSE") and cursor.take(_EUCLIDEAN):
         pass  # the usual norm

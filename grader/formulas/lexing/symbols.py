@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 
 from grader.formulas.lexing.cursor import Cursor
@@ -162,7 +163,9 @@ def read_name(cursor: Cursor, vocabulary: Vocabulary, piece: str, start: int) ->
     """A symbol with what stands over and below it, or a letter that is applied as a function."""
     if cursor.ahead(_APPLIED) and (function := _applied(cursor, vocabulary, piece)):
         return cursor.token("FUNCTION", function, start)
-    mark = ""
+    mark, apart = "", unicodedata.normalize("NFD", piece)
+    if len(piece) == 1 and apart[1:] in COMBINING and not vocabulary.find(piece):  # ŷ, as one character
+        piece, mark = apart[0], apart[1:]
     while not cursor.ended and cursor.text[cursor.at] in COMBINING:
         mark += cursor.text[cursor.at]
         cursor.at += 1

@@ -14,7 +14,7 @@ from grader.formulas.answer.asked_for import expression
 from grader.formulas.compute.evaluation import Values, evaluate
 from grader.formulas.lexing.tokens import Unreadable
 from grader.formulas.quantities.plain_text import BOX, END_OF_BOX
-from grader.formulas.quantities.unit_reading import Unit, read_unit
+from grader.formulas.quantities.unit_reading import Unit, read_unit, unknown_unit
 from grader.formulas.typing.shapes import UNSIZED, Misfit, typed
 from grader.formulas.typing.vocabulary import SCALAR, Vocabulary
 from grader.notation.denials import CONSEQUENCES, CONTRACTIONS, NEITHER, NOT, WRONG
@@ -66,6 +66,7 @@ class Quantity:
     ends: int
     text: str
     unit: Unit | None = None
+    unknown_unit: str = ""  # the word that stands where a unit does
     spread: float = 0.0
     up_to: float | None = None  # the other end of a range
     is_bound: bool = False
@@ -166,6 +167,7 @@ def _quantity(text: str, at: int, own_units: tuple[str, ...]) -> Quantity | None
         ends=ends,
         text=" ".join(text[at:ends].split()),
         unit=unit[0] if unit else first_unit[0] if first_unit and up_to is not None else None,
+        unknown_unit=unknown_unit(text, ends, unit is not None, own_units),
         spread=abs(spread),
         up_to=up_to,
         is_bound=bool(_BOUND.search(sentence)),

@@ -53,6 +53,7 @@ class Fit(Enum):
     RIGHT = ""
     NO_UNIT = "the number is right, but its unit is missing"
     OTHER_UNIT = "the number is right, but its unit is not"
+    BITS = "the number is right in bytes, and its unit says bits"
     ROUNDED = "this is the right number rounded further than is accepted"
     COVERED = "the number is off by more than is accepted, and the stated uncertainty covers it"
     OTHER_READING = "the number can be read in two ways, by a comma or a point, and only one is right"
@@ -62,10 +63,12 @@ class Fit(Enum):
     WRONG = "wrong"
 
 
-_FOR_A_PERSON = (Fit.UNKNOWN, Fit.ROUNDED, Fit.COVERED, Fit.OTHER_READING, Fit.IN_RANGE, Fit.CONTRADICTION)
+_FOR_A_PERSON = (Fit.UNKNOWN, Fit.BITS, Fit.ROUNDED, Fit.COVERED, Fit.OTHER_READING, Fit.IN_RANGE, Fit.CONTRADICTION)
+_THOUSANDS = ("k", "K", "M")  # alone; `K` would be kelvin
 _CODES = {
     Fit.NO_UNIT: "unit_missing",
     Fit.OTHER_UNIT: "wrong_unit",
+    Fit.BITS: "bits_for_bytes",
     Fit.ROUNDED: "rounded_too_far",
     Fit.COVERED: "within_its_uncertainty",
     Fit.OTHER_READING: "number_unclear",
@@ -107,7 +110,17 @@ def judge(answer: Answer, key: Key) -> Verdict:
     others = [one for one in every if one not in counted and fit_of(one, key) is Fit.RIGHT]
     if fit is Fit.WRONG and others:
         return _unclear(where, [meant, *others])
+    if key.unit and (unknown := _unknown_unit(meant.members[-1], key.unit)):
+        message = f"it is not known how the unit '{quote(unknown, 20)}' compares with the one asked for"
+        shown = " = ".join(one.text for one in meant.members)
+        return undecided(f"{message}; a person decides", f"read as {shown}", code="unknown_unit")
     return _verdict(fit, meant, key)
+
+
+def _unknown_unit(one: Quantity, asked: Unit) -> str:
+    """The word behind a number that is no known unit, or what may be short for one: 2560 K for bytes."""
+    first = one.unit.text.split(" ")[0] if one.unit and not one.unit.is_like(asked) else ""
+    return first if first in _THOUSANDS else one.unknown_unit
 
 
 def known_mistake(answer: Answer, key: Key, mistakes: Sequence[Key]) -> int | None:
@@ -240,6 +253,8 @@ def _of_number(one: Quantity, key: Key, chain: Chain) -> Fit:
         key.is_met_by(other) for reading in unlikely if (other := _in_the_asked_unit(one, reading, key)) is not None
     ):
         return Fit.OTHER_READING
+    if one.unit and one.unit.text.endswith("b") and key.is_met_by(8 * value):
+        return Fit.BITS
     scale = value / likely if likely else 1.0
     if abs(value - key.value) <= one.spread * abs(scale):
         return Fit.COVERED

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import product
 
-from grader.notation.units import BINARY_PREFIXES, METRIC, PLAIN, PREFIX_WORDS, PREFIXES, WORDS
+from grader.notation.units import BINARY_PREFIXES, COUNTED, METRIC, NO_UNITS, PLAIN, PREFIX_WORDS, PREFIXES, WORDS
 
 _NAME = re.compile(r"°C|[%‰°]|[^\W\d_]+")
 _POWER = re.compile(r" *\^ *\(? *([+-]?\d{1,2}) *\)?")
@@ -14,6 +15,10 @@ _TIMES = re.compile(r" *[·×*] *| +")
 _SPACE = re.compile(r" *")
 _OVER_ALONE = re.compile(r" */ *(?=[^\W\d_])")  # 3.5 /s
 _OVER = re.compile(r" */ *| +per +")
+_UNKNOWN = re.compile(r" *([(\[] *)?([^\W\d_]+)(?![\w-])(?(1) *[)\]])")  # apples, (apples)
+_UNKNOWN_BELOW = re.compile(r"(/)([^\W\d_]+)")
+_COUNTED_TOO = {"b": "bit", "Bs": "B"}  # behind a prefix: Mb, MBs
+_LONGEST_SYMBOL = 4  # letters of a unit whose case may be mistaken: GiBs
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,9 @@ class Unit:
 
 def asked_unit(text: str) -> Unit:
     """The unit that a rubric names. A word that is no unit is one of its own: `tokens`, say."""
+    for word in own_words(text):
+        if meant := _in_other_case(word):
+            raise ValueError(f"'{text}' is no unit; did you mean '{text.replace(word, meant)}'?")
     found = read_unit(text, 0, own_words(text))
     if found is None or text[found[1] :].strip():
         raise ValueError(f"'{text}' is no unit; write for example m/s, kg m/s^2, % or tokens")
@@ -50,6 +58,25 @@ def asked_unit(text: str) -> Unit:
 def own_words(text: str) -> tuple[str, ...]:
     """Those words of a rubric's unit that are units nowhere else."""
     return tuple(word for word in _NAME.findall(text) if _known(word) is None)
+
+
+def _in_other_case(word: str) -> str:
+    """The known unit that a word is when capitals and small letters are told apart: MB for mb; else nothing."""
+    if len(word) > _LONGEST_SYMBOL:
+        return ""
+    ways = map("".join, product(*({letter: 0, letter.swapcase(): 0} for letter in word)))
+    known = [way for way in ways if _known(way) is not None]
+    return min(known, key=lambda way: way.endswith("b"), default="")  # bytes are meant rather than bits
+
+
+def unknown_unit(text: str, at: int, has_unit: bool, own: tuple[str, ...] = ()) -> str:
+    """The word behind a number, or below its unit, that stands there as a unit does and is none; else nothing."""
+    found = (_UNKNOWN_BELOW if has_unit else _UNKNOWN).match(text, at)
+    word = found[2] if found else ""
+    if word.endswith("ly") or (word.lower() if len(word) > 1 else word) in NO_UNITS:
+        return ""
+    is_adjective = found and word.islower() and text[at : at + 1] == " " and read_unit(text, found.end(), own)
+    return "" if is_adjective else word  # 350 input tokens
 
 
 def read_unit(text: str, at: int, own: tuple[str, ...] = ()) -> tuple[Unit, int] | None:
@@ -92,7 +119,7 @@ def _known(name: str, own: tuple[str, ...] = ()) -> Unit | None:
         name = "µ" + name[1:]
     for symbol, scale in _ways(name):
         table = METRIC if scale is not None else METRIC | PLAIN
-        if symbol in table:
+        if symbol in table and not (symbol in COUNTED and (scale or 1) < 1):
             factor, dimensions = table[symbol]
             return Unit(factor * (scale or 1), dimensions)
     return None
@@ -101,8 +128,11 @@ def _known(name: str, own: tuple[str, ...] = ()) -> Unit | None:
 def _ways(name: str) -> list[tuple[str, float | None]]:
     """Symbols that a name may stand for, with the prefix that it has."""
     ways: list[tuple[str, float | None]] = [(name, None), (WORDS.get(name.lower(), WORDS.get(name, "")), None)]
-    ways += [(name[1:], PREFIXES[name[0]])] if name[:1] in PREFIXES else []
-    ways += [(name[2:], BINARY_PREFIXES[name[:2]])] if name[:2] in BINARY_PREFIXES else []
+    for length, prefixes in ((1, PREFIXES), (2, BINARY_PREFIXES)):
+        if scale := prefixes.get(name[:length]):
+            rest = name[length:]
+            ways.append((_COUNTED_TOO.get(rest, rest), scale))
+            ways += [(word, scale)] if (word := WORDS.get(rest.lower(), "")) in COUNTED else []
     for word, scale in PREFIX_WORDS.items():
         if name.lower().startswith(word):
             ways.append((WORDS.get(name.lower().removeprefix(word), ""), scale))

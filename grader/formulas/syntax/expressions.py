@@ -107,16 +107,19 @@ class Sum:
 
 @dataclass(frozen=True)
 class Entry:
-    """One number of a matrix: A_ik, with indices that something around it binds."""
+    """One number of a matrix or a vector: A_ik or (Wh)_j, with indices that something around it binds."""
 
     of: Expression
     row: str
-    column: str
+    column: str = ""
 
 
 @dataclass(frozen=True)
 class Entries:
-    """A matrix by its entries: `body` is the one in a row and column; `rows` and `columns` say how many there are."""
+    """A matrix by its entries: `body` is the one in a row and column; `rows` and `columns` say how many there are.
+
+    Without a column it is a vector.
+    """
 
     row: str
     column: str

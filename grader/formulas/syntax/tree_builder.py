@@ -173,6 +173,8 @@ class Builder(Transformer[LarkToken, Any]):
             return Transpose(symbol) if isinstance(base, Transpose) else symbol
         if not isinstance(inner, Symbol) and (pair := row_and_column(Symbol("", labels))):  # (XᵀY)_ij
             return Entry(base, *pair)
+        if not isinstance(inner, Symbol) and len(labels) == 1 and len(labels[0]) == 1 and labels[0].isalpha():
+            return Entry(base, labels[0])  # (Wh)_j
         raise Unreadable("an index should stand directly below a letter", items[1].value.start)
 
     def _other_norm(self, norm: Apply, labels: tuple[str, ...], token: Token) -> Expression:

@@ -114,6 +114,8 @@ class _Typing:
                 return self._application(expression, bound)
             case Sum():
                 return self._big_sum(expression, bound)
+            case Entry(of, row, ""):
+                return self._entry_of_vector(expression, self.infer(of, bound), bound)
             case Entry(of, row, column):
                 if unbound := [label for label in (row, column) if label not in bound]:
                     raise Misfit(f"{plain(expression)} stands where nothing says what {unbound[0]} is")
@@ -128,6 +130,9 @@ class _Typing:
         if found is None:
             if str(symbol) in self._vocabulary.asked:
                 raise Misfit(f"{plain(symbol)} is what is asked for; it cannot be used to say what it is")
+            whole = self._vocabulary.find(symbol.name) if len(symbol.index) == 1 and not symbol.mark else None
+            if whole and symbol.index[0] in bound and ONE in whole[0].shape != SCALAR:  # y_j of a vector y
+                return Typed(Entry(Symbol(whole[0].name), symbol.index[0]), SCALAR)
             if any(letter in bound for label in symbol.index for letter in label):  # β_i, δ_ia in a sum over i
                 raise Unreadable(f"it is not said what {plain(symbol)} is")
             if not symbol.index and any(one.name == symbol.name and one.runs_to for one in self._vocabulary.declared):
@@ -144,6 +149,13 @@ class _Typing:
                 raise Misfit(f"{plain(symbol)} stands outside a sum over {label}{meant}: say which one is meant")
             raise Misfit(f"{plain(symbol)} is not one of the symbols of this question")
         return Typed(symbol, declared.shape)
+
+    def _entry_of_vector(self, expression: Entry, of: Typed, bound: Mapping[str, str]) -> Typed:
+        if ONE not in of.shape or of.shape == SCALAR:
+            raise Unreadable(f"{plain(expression)} has one index, and {plain(of.expression)} is {shown(of.shape)}")
+        if expression.row not in bound:
+            raise Unreadable(f"{plain(expression)} stands where nothing says what {expression.row} is")
+        return Typed(Entry(of.expression, expression.row), SCALAR)
 
     def _is_unsaid_matrix(self, expression: Expression) -> bool:
         """Nobody transposes a number: U in UUᵀ is a matrix introduced in words, or in a way that is not read."""
@@ -300,17 +312,21 @@ class _Typing:
             if _is_entrywise(entries) and entries.shape[1] == ONE:
                 return Typed(Apply("sum", (entries.expression,)), SCALAR)
         index = domain.index or self._only_index(expression.body, bound)
-        known = self._runs_to(expression.body, index)
+        known = self._runs_to(expression.body, index, bound)
         runs_to = known or domain.high or ONE
         inner = self.infer(expression.body, {**bound, index: runs_to})
         varies = known or Symbol(index) in symbols_in(inner.expression)
         if not varies and inner.shape != SCALAR and _is_entrywise(inner):  # perhaps the sum of its entries
             raise Unreadable(f"nothing in the sum of {plain(inner.expression)} has an index {index}")
+        of_vectors = any(isinstance(part, Entry) and not part.column for part in walk(inner.expression))
+        if of_vectors and domain.high not in ("", known):
+            raise Unreadable(f"it is not clear whether {plain(expression)} runs over all entries")
         settled = replace(domain, index=index, high=domain.high or runs_to)
         return Typed(Sum(settled, inner.expression), inner.shape)
 
     def _entries(self, found: Entries, bound: Mapping[str, str]) -> Typed:
-        rows, columns = (self._runs_to(found.body, index) for index in (found.row, found.column))
+        rows, columns = (self._runs_to(found.body, index, bound) for index in (found.row, found.column))
+        columns = columns if found.column else ONE
         if not rows or not columns:
             raise Unreadable(f"it is not clear how many values {found.column if rows else found.row} has")
         inner = self.infer(found.body, {**bound, found.row: rows, found.column: columns})
@@ -335,16 +351,24 @@ class _Typing:
             and label not in found[0].labels
         }
 
-    def _runs_to(self, body: Expression, index: str) -> str:
+    def _runs_to(self, body: Expression, index: str, bound: Mapping[str, str]) -> str:
         for symbol in symbols_in(body):
             found = self._vocabulary.find(symbol.name, symbol.index)
+            whole = self._vocabulary.find(symbol.name) if symbol.index == (index,) and not found else None
+            if whole and ONE in whole[0].shape:
+                return _entries_of(whole[0].shape)
             if found and index in found[1]:
                 runs = found[0].runs_to
                 return runs[found[1].index(index)] if runs else ""
         for part in walk(body):
             if isinstance(part, Entry) and index in (part.row, part.column):
-                return self.infer(part.of, {}).shape[0 if part.row == index else 1]
+                shape = self.infer(part.of, {**bound, index: ONE}).shape
+                return shape[0 if part.row == index else 1] if part.column else _entries_of(shape)
         return ""
+
+
+def _entries_of(vector: Shape) -> str:
+    return vector[0] if vector[1] == ONE else vector[1]
 
 
 def _first_of(terms: list[Typed], shape: Shape) -> Expression:

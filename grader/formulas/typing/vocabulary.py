@@ -40,6 +40,7 @@ class Vocabulary:
     asked: tuple[str, ...] = ()  # the names an answer defines: known on the left, never used on the right
     functions: frozenset[str] = field(default_factory=frozenset)  # beyond the usual ones: O, say, or `declared`
     defined: Mapping[str, Expression] = field(default_factory=dict)  # functions of a number x that the question defines
+    where: Mapping[Symbol, Expression] = field(default_factory=dict)  # letters that the question defines
     marks_matter: bool = False  # whether ĥ is another thing than h
     derivatives: bool = False  # whether dL/dW is one, as where one is asked for
     means: Mapping[str, str] = field(default_factory=dict)  # E[x_i] is m_i
