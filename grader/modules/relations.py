@@ -95,8 +95,11 @@ class Parameters:
         """All that are so long, along any axis of any parameter, one after the other: (vectors, size)."""
         return self._vectors(size)[0]
 
+    def owners(self, size: int) -> Array:
+        """For each of them, which parameter it is of, and its number there: (vectors, 2)."""
+        return self._vectors(size)[1]
+
     def _vectors(self, size: int) -> tuple[Array, Array]:
-        """For each of them also which parameter it is of, and its number there: (vectors, 2)."""
         if size not in self._of_size:
             ways = [np.concatenate([np.empty((0, size)), *_vectors(value, size)]) for value in self.values]
             owners = [[number, row] for number, way in enumerate(ways) for row in range(len(way))]

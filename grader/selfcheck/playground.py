@@ -61,7 +61,7 @@ def try_answer(text: str, part: str, whole: Rubric) -> list[Trial]:
     results = {result.check.id: result for result in report.problems[0].checks}
     trials = [Trial(check, tuple(readings_of(check, answer)), results.get(check.id), answer) for check in formulas]
     trials = trials or _only_read(problem, answer)
-    is_read = any(isinstance(reading, Read) for trial in trials for reading in trial.readings)
+    is_read = any(isinstance(reading, Read) or reading.place for trial in trials for reading in trial.readings)
     in_words = (Trial(check, (), results.get(check.id), answer) for check in words)
     trials += [trial for trial in in_words if not is_read or trial.finds_something]
     # What the letters stand for is not known without a check: only how a formula is spelled can be told.
