@@ -62,9 +62,7 @@ def are_weighed(alike: Sequence[Gradients], apart: Gradients, width: int) -> boo
     return count >= width**2
 
 
-def heads_have_no_influence(
-    bench: Workbench, inputs: Sequence[Array], one_head: Mapping[str, Any] | list[Any]
-) -> bool | None:
+def heads_have_no_influence(bench: Workbench, inputs: Sequence[Array], one_head: Mapping[str, Any]) -> bool | None:
     """Whether one head gives the same; None if the parameters are not those of one head, so that it cannot be told."""
     try:
         (single,) = replace(bench, settings=one_head).run(inputs).outputs

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from grader import Outcome, difference, failed
@@ -85,7 +83,7 @@ def of_a_vit(
     if difference(one, other) is None:
         message = f"the logits of {bench.name} do not depend on the image: no patch reaches what the head reads"
         return failed(message, code="input_ignored")
-    same = behaviour.heads_have_no_influence(bench, (x,), replace(sizes, heads=1).arguments())
+    same = behaviour.heads_have_no_influence(bench, (x,), {**bench.settings, "heads": 1})
     if same:
         return behaviour.unsplit(bench, sizes.heads)
     shown = {
