@@ -60,7 +60,7 @@ class Part:
     def into(self, parts: Iterable[Part]) -> Iterator[Part]:
         """Each of these on what this one made."""
         for part in parts:
-            yield replace(part, function=_chain(self.function, part.function))
+            yield replace(part, function=chained(self.function, part.function))
 
 
 @dataclass
@@ -164,7 +164,7 @@ class Sublayers:
                 for last in self.record.learned_maps(after, width=self.width):
                     if not self.record.close(last.table, u):
                         tied = (_TIED,) if first.shares_numbers_with(last) else ()
-                        yield part(last.table, _chain(first, of, last), (*wide, *tied))
+                        yield part(last.table, chained(first, of, last), (*wide, *tied))
                         again = np.maximum(last.table, 0)
                         if self.naming and self.record.has(again):
                             yield Part(again, _unknown, wide, activation=AGAIN, line=self.record.line_of(again))
@@ -277,7 +277,7 @@ class Sublayers:
             used = np.abs(out.matrix).reshape(len(heads), -1).max(axis=1)
             if (used > self.record.tolerance).all():
                 wrong = named or (*mistakes, *_shared(*roles, [out]))
-                yield Part([out, *more][-1].table, _chain(mix, out, *more), wrong, line=line)
+                yield Part([out, *more][-1].table, chained(mix, out, *more), wrong, line=line)
         if joined.shape[1] == self.width and self.record.has(joined):
             missing = (NO_OUTPUT,) if self.needs_output else ()
             yield Part(joined, mix, named or (*missing, *mistakes, *_shared(*roles)), line=line)
@@ -382,13 +382,15 @@ def _by_width(maps: Iterable[AffineMap]) -> dict[int, list[AffineMap]]:
     return found
 
 
-def _chain(*functions: Function) -> Function:
-    def chained(x: Array) -> Array:
+def chained(*functions: Function) -> Function:
+    """Each on what the one before made."""
+
+    def chain(x: Array) -> Array:
         for function in functions:
             x = function(x)
         return x
 
-    return chained
+    return chain
 
 
 def _unknown(x: Array) -> Array:

@@ -51,24 +51,24 @@ def vit_learns_class_token_and_positions(
     partial: Partial = Partial(positions_unclear="1/2"),
 ) -> Outcome:
     """Class token and positions are parameters: drawn once, saved and moved with the module, used, and trained."""
-    one = _recording(student, file, name, _ONE)
-    tokens = next(iter(one.tokens), None)
+    recording = _recording(student, file, name, _ONE)
+    tokens = next(iter(recording.tokens), None)
     if tokens is None or (tokens.embed is None and not tokens.has_positions):
-        return _other_tokens(one) or _not_used(one, "class token", {_ONE.dim}) or _unclear(name, partial)
-    rows = one.summands(tokens.constant)
+        return _other_tokens(recording) or _not_used(recording, "class token", {_ONE.dim}) or _unclear(name, partial)
+    rows = recording.summands(tokens.constant)
     patches = [row for place, row in enumerate(rows) if place != tokens.place]
-    if one.multiplies_by_positions:  # which another check minds
+    if recording.multiplies_by_positions:  # which another check minds
         return passed("class token and positions are parameters")
     if not tokens.has_positions or not all(patches):
-        return _not_learned(one, "table of positions", {_ONE.patches * _ONE.dim, (_ONE.patches + 1) * _ONE.dim})
+        return _not_learned(recording, "table of positions", {_ONE.patches * _ONE.dim, (_ONE.patches + 1) * _ONE.dim})
     if not tokens.class_is_constant or not rows[tokens.place]:
-        return _not_learned(one, "class token", {_ONE.dim})
-    owners = one.encoder.parameters.owners(_ONE.dim)
-    if not {one.names[owners[vector, 0]] for row in rows for vector in row} <= set(one.bench.trainable):
+        return _not_learned(recording, "class token", {_ONE.dim})
+    owners = recording.encoder.parameters.owners(_ONE.dim)
+    if not {recording.names[owners[vector, 0]] for row in rows for vector in row} <= set(recording.bench.trainable):
         message = f"the class token or the positions of {name} have requires_grad off, so they are never trained"
         return failed(message, code="requires_grad_off")
-    ran = one.bench.run((one.images,), cotangents=[rng.normal(size=one.logits.shape)])
-    slopes = [ran.gradients.get(key, np.zeros_like(one.bench.values[key])) for key in one.names]
+    ran = recording.bench.run((recording.images,), cotangents=[rng.normal(size=recording.logits.shape)])
+    slopes = [ran.gradients.get(key, np.zeros_like(recording.bench.values[key])) for key in recording.names]
     reached = Parameters(slopes, 0).vectors(_ONE.dim).any(axis=1)
     for place, row in enumerate(rows):
         if not reached[row].all():
@@ -77,14 +77,15 @@ def vit_learns_class_token_and_positions(
     return passed("class token and positions are trained, saved and moved with the module")
 
 
-def _other_tokens(one: Recording) -> Outcome | None:
+def _other_tokens(recording: Recording) -> Outcome | None:
     """If it makes another number of tokens."""
-    count = one.count_of_tokens
+    count = recording.count_of_tokens
     if count in (0, _ONE.patches + 1):
         return None
     why, code = why_so_many(count - 1, _ONE)
     many = f"{count - 1} token{'s' * (count != 2)}"
-    message = f"{one.bench.name}({_ONE}) makes {many} of an image with {_ONE.patches} patches{': ' * bool(why)}{why}"
+    reason = f": {why}" if why else ""
+    message = f"{recording.bench.name}({_ONE}) makes {many} of an image with {_ONE.patches} patches{reason}"
     return failed(message, code=code)
 
 
@@ -95,20 +96,20 @@ def _unclear(name: str, partial: Partial) -> Outcome:
     return needs_review(message, partial["positions_unclear"], code="positions_unclear")
 
 
-def _not_used(one: Recording, what: str, sizes: set[int]) -> Outcome | None:
+def _not_used(recording: Recording, what: str, sizes: set[int]) -> Outcome | None:
     """If a parameter that could be it has no influence."""
-    bench = one.bench
+    bench = recording.bench
     of_layers = ("weight", "bias") if _ONE.dim in sizes else ()  # a LayerNorm's are vectors, too
     candidates = [key for key, value in bench.values.items() if value.size in sizes and not key.endswith(of_layers)]
-    if set(candidates) <= bench.influential(np.random.default_rng(0), (one.images[:2],)):
+    if set(candidates) <= bench.influential(np.random.default_rng(0), (recording.images[:2],)):
         return None
     return failed(f"{bench.name} has a {what}, but its output does not depend on it", code="parameter_unused")
 
 
-def _not_learned(one: Recording, what: str, sizes: set[int]) -> Outcome:
-    if unused := _not_used(one, what, sizes):
+def _not_learned(recording: Recording, what: str, sizes: set[int]) -> Outcome:
+    if unused := _not_used(recording, what, sizes):
         return unused
-    bench = one.bench
+    bench = recording.bench
     lengths = [int(np.prod(shape)) for shape in bench.buffers.values() if _ONE.dim in shape]
     if any(length in sizes or length > max(sizes) > _ONE.dim for length in lengths):
         message = f"the {what} of {bench.name} is a buffer: saved, but never trained; make it an nn.Parameter"
@@ -132,31 +133,31 @@ def vit_matches_its_equations(
     partial: Partial = Partial(unbiased_variance="9/10"),
 ) -> Outcome:
     """[class; patches] + positions through `depth` encoder blocks, the class token through the head: by values."""
-    one = _recording(student, file, name, _ONE)
-    want = (len(one.images), _ONE.classes)
-    if one.logits.shape != want:
-        message = f"{name} should turn {shape(one.images.shape)} into {shape(want)}"
-        return failed(message, f"it gives {shape(one.logits.shape)}", code="wrong_output_shape")
-    if wrong := made_probable(name, one.logits):
+    recording = _recording(student, file, name, _ONE)
+    want = (len(recording.images), _ONE.classes)
+    if recording.logits.shape != want:
+        message = f"{name} should turn {shape(recording.images.shape)} into {shape(want)}"
+        return failed(message, f"it gives {shape(recording.logits.shape)}", code="wrong_output_shape")
+    if wrong := made_probable(name, recording.logits):
         return wrong
     deep = _recording(student, file, name, _DEEP)
-    if wrong := _of_wrong_size(one, deep):
+    if wrong := _of_wrong_size(recording, deep):
         return wrong
     wanted = allow.wanted
-    found = _read(one, wanted)
+    found = _read(recording, wanted)
     if isinstance(found, Diagnosis):
         return failed(f"{name} is not the model asked for: {found}", code=found.code)
     mistakes = found.mistakes(wanted) if found else []
     if found and mistakes not in ([], [UNBIASED]):
         return _named(name, "is not the model asked for; it looks as if", mistakes, found.line(wanted))
-    if found is None or not all(one.summands(found.tokens.constant)):
-        return _unread(one, deep, rng)
-    how = _stacked(one, deep, found, wanted)
+    if found is None or not all(recording.summands(found.tokens.constant)):
+        return _unread(recording, deep, rng)
+    how = _stacked(recording, deep, found, wanted)
     if isinstance(how, Diagnosis):
         message = f"{name} is right with one block, but with depth 3 it is not three blocks one after the other: {how}"
         return failed(message, code=how.code)
-    if how is None or not all(_agrees(each, recording, rng) for each, recording in ((found, one), (how, deep))):
-        return _unread(one, deep, rng)
+    if how is None or not all(_agrees(each, recording, rng) for each, recording in ((found, recording), (how, deep))):
+        return _unread(recording, deep, rng)
     if mistakes:
         return partial.applied(_named(name, "is right but for a small slip:", mistakes, found.line(wanted)))
     ((order, activation),) = found.kinds
@@ -175,11 +176,11 @@ def _agrees(model: Model, recording: Recording, rng: np.random.Generator) -> boo
     return model.agrees_with(images, recording.bench.run((images,)).outputs[0])
 
 
-def _of_wrong_size(one: Recording, deep: Recording) -> Outcome | None:
+def _of_wrong_size(recording: Recording, deep: Recording) -> Outcome | None:
     """With too few parameters for a block, or as many whatever its depth."""
-    name, bench = one.bench.name, one.bench
-    sides = [{key: value.shape for key, value in each.bench.values.items()} for each in (one, deep)]
-    too_few = one.size < _BLOCK
+    name, bench = recording.bench.name, recording.bench
+    sides = [{key: value.shape for key, value in each.bench.values.items()} for each in (recording, deep)]
+    too_few = recording.size < _BLOCK
     if too_few and sides[0] != sides[1]:
         return failed(f"{name} has no block where depth is 1", code="wrong_block_count")
     if too_few:
@@ -187,7 +188,7 @@ def _of_wrong_size(one: Recording, deep: Recording) -> Outcome | None:
         return failed(message, code="blocks_in_plain_list")
     if sides[0] != sides[1]:
         return None
-    once, more = (each.bench.run((one.images,), values=bench.values).outputs[0] for each in (one, deep))
+    once, more = (each.bench.run((recording.images,), values=bench.values).outputs[0] for each in (recording, deep))
     if difference(once, more) is None:
         message = f"depth has no influence on {name}: it has as many blocks with depth 3 as with depth 1"
         return failed(message, code="depth_ignored")
@@ -195,7 +196,7 @@ def _of_wrong_size(one: Recording, deep: Recording) -> Outcome | None:
     return failed(message, code="blocks_share_weights")
 
 
-def _read(one: Recording, wanted: Wanted) -> Model | Diagnosis | None:
+def _read(recording: Recording, wanted: Wanted) -> Model | Diagnosis | None:
     """The model with one block that has the fewest mistakes; None if nothing explains its values."""
     best, count = None, None
     for naming, orders, pools in (
@@ -203,10 +204,10 @@ def _read(one: Recording, wanted: Wanted) -> Model | Diagnosis | None:
         (False, wanted.orders, list(POOLS)),
         (True, tuple(ORDERS), [CLASS_TOKEN]),
     ):
-        for model in one.models(orders, 1 if naming else 2, pools, naming):
+        for model in recording.models(orders, 1 if naming else 2, pools, naming):
             mistakes = model.mistakes(wanted)
             if len(model.blocks) != 1:
-                count = None if one.ignores_images else len(model.blocks)
+                count = None if recording.ignores_images else len(model.blocks)
             elif not mistakes:
                 return model
             elif best is None or len(mistakes) < len(best.mistakes(wanted)):
@@ -218,10 +219,10 @@ def _read(one: Recording, wanted: Wanted) -> Model | Diagnosis | None:
     return None
 
 
-def _stacked(one: Recording, deep: Recording, found: Model, wanted: Wanted) -> Model | Diagnosis | None:
+def _stacked(recording: Recording, deep: Recording, found: Model, wanted: Wanted) -> Model | Diagnosis | None:
     """The model with three blocks like the one that was found, or how they are put together instead."""
     (block,), slips = found.blocks, found.mistakes(wanted)
-    first = one.norms_of(block)  # as the first of several blocks has them, too
+    first = recording.norms_of(block)  # as the first of several blocks has them, too
     said: Diagnosis | None = None
     for model in deep.models([block.order], _DEEP.depth, [CLASS_TOKEN], naming=bool(slips)):
         if model.mistakes(wanted) != slips or model.kinds != found.kinds:
@@ -243,17 +244,19 @@ def _stacked(one: Recording, deep: Recording, found: Model, wanted: Wanted) -> M
     return said
 
 
-def _unread(one: Recording, deep: Recording, rng: np.random.Generator) -> Outcome:
+def _unread(recording: Recording, deep: Recording, rng: np.random.Generator) -> Outcome:
     """A mistake that shows even so, or what relations and its behaviour show."""
-    name = one.bench.name
-    if is_batch_normed(one.bench):
+    name = recording.bench.name
+    if is_batch_normed(recording.bench):
         message = f"BatchNorm stands in {name} where LayerNorm is asked for, over the features of each token"
         return failed(message, code="batch_norm")
-    if one.multiplies_by_positions:
+    if recording.multiplies_by_positions:
         message = f"the positions of {name} are multiplied with the tokens; they are to be added"
         return failed(message, code="positions_multiplied")
-    adds_blocks = deep.size - one.size >= (_DEEP.depth - 1) * _BLOCK
-    return block_properties.of_a_vit(one.bench, rng, _ONE, adds_blocks, one.weighs_tokens, one.progress())
+    adds_blocks = deep.size - recording.size >= (_DEEP.depth - 1) * _BLOCK
+    return block_properties.of_a_vit(
+        recording.bench, rng, _ONE, adds_blocks, recording.weighs_tokens, recording.progress()
+    )
 
 
 @check(group="values")

@@ -20,7 +20,7 @@ from reference.equations import Function, identity
 from reference.mistakes.diagnosis import Diagnosis
 from reference.mistakes.encoder_blocks import ACTIVATIONS, WITHOUT_SHIFT
 from rubrics.module_recovery.blocks import Explanation, Wanted, explanations
-from rubrics.module_recovery.sublayers import Part, Sublayers
+from rubrics.module_recovery.sublayers import Part, Sublayers, chained
 
 from ..public.image_bench import ImageBench, Sizes, on_images
 
@@ -275,7 +275,7 @@ class Recording:
             for before in [*([Part(pixels, identity)] if order == 0 else []), *narrow.norms(pixels)]:
                 for layer in record.learned_maps(before.output, width=self.sizes.dim):
                     for after in _with_norm(wide, layer.table):
-                        yield record.sequences(after.output), _chain(cut, before.function, layer, after.function)
+                        yield record.sequences(after.output), chained(cut, before.function, layer, after.function)
 
     def _cut(self, images: Array, by_column: bool, order: int) -> Array:
         return list(self.sizes.cut(images, by_column))[order]
@@ -312,13 +312,13 @@ class Recording:
             plain = [Part(layer.table, layer) for layer in record.learned_maps(norm.output, width=self.sizes.classes)]
             deep = [part for part in outer.networks(norm.output) if part.activation in _HEAD_ACTIVATIONS]
             for part in (*plain, *deep):
-                head = _chain(norm.function, part.function)
+                head = chained(norm.function, part.function)
                 if record.close(part.output, self.logits):
                     yield Part(self.logits, head, norm.mistakes)
                 for name, activation in ACTIVATIONS.items():
                     if activation is not identity and record.close(activation(part.output), self.logits):
                         said = Diagnosis(f"{name} stands behind the head", _BEHIND_HEAD)
-                        yield Part(self.logits, _chain(head, activation), (*norm.mistakes, said))
+                        yield Part(self.logits, chained(head, activation), (*norm.mistakes, said))
 
 
 def _with_norm(sublayers: Sublayers, u: Array) -> list[Part]:
@@ -332,12 +332,3 @@ def _with_grids_as_rows(turns: Array, side: int) -> Array:
         if turns.shape[axis : axis + 2] == (side, side):
             return turns.reshape(*turns.shape[:axis], side * side, *turns.shape[axis + 2 :])
     return turns
-
-
-def _chain(*functions: Function) -> Function:
-    def chained(x: Array) -> Array:
-        for function in functions:
-            x = function(x)
-        return x
-
-    return chained
