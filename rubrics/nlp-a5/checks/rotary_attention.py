@@ -37,6 +37,7 @@ from .rotary_wiring import APPLY, PRECOMPUTE, SHOWN_TOKENS, shapes_rotated, with
 
 _RIGHT = RotaryMixing()
 _BATCH = 7
+_SAME_WEIGHTS = 1e-3  # angles in single precision move weights in the fifth digit; another layout in the first
 _NOT_ROTARY = "its values are not those of causal attention with rotated queries and keys"
 _NEIGHBOURS, _HALVES = np.arange(HEAD).reshape(-1, 2), np.arange(HEAD).reshape(2, -1).T
 _USUAL = (_NEIGHBOURS, _HALVES, _NEIGHBOURS[:, ::-1], _HALVES[:, ::-1])
@@ -130,11 +131,22 @@ def _by_relations(bench: Workbench, rng: np.random.Generator, inputs: list[Input
     (record,) = records_of(bench, (x,), x)
     (output,), outputs = bench.run((x,)).outputs, bench.run(*inputs).outputs
     maps = layers(record, x)
+    known = np.array(record.weights).reshape(-1, *(len(x), BLOCK, BLOCK))
 
     def explains(mix: RotaryMixing, maps: list[AffineMap] = maps, layouts: Sequence[Array] = _USUAL) -> _Fit | None:
         """The first queries, keys and values, and pairs of their features, with which this gives every output."""
-        qkvs = (qkv for order in orders_of_heads(maps) for qkv in permutations(order, 3))
-        chosen = (_Fit(mix, qkv, pairs) for qkv in qkvs for pairs in layouts)
+        asking = [
+            (order, q, k, pairs)
+            for order in orders_of_heads(maps)
+            for q, k in permutations(order, 2)
+            for pairs in layouts
+        ]
+        # Weights that are recorded rule most out. Right work may divide by their sum at last, and never have them.
+        likely = [each for each in asking if _gives_weights(_Fit(mix, (*each[1:3], each[1]), each[3]), x, known)]
+        asking = likely or (asking if mix is _RIGHT and len(known) < HEADS else [])
+        chosen = (
+            _Fit(mix, (q, k, v), pairs) for order, q, k, pairs in asking for v in order if v is not q and v is not k
+        )
         return explanation(
             ((fit, fit) for each in chosen for fit in _completed(each, record, x, output)), inputs, outputs
         )
@@ -156,6 +168,12 @@ def _by_relations(bench: Workbench, rng: np.random.Generator, inputs: list[Input
     if len(maps) > 2:
         return failed(_NOT_ROTARY, code="outputs_differ")
     return f"of queries, keys and values, it computes {len(maps)} as learned maps of x"
+
+
+def _gives_weights(fit: _Fit, x: Array, known: Array) -> bool:
+    """Whether the weights of its first head are recorded: (weights, B, T, T)."""
+    *_, weights = fit.steps(x)
+    return bool((np.abs(known - weights[:, 0]).max(axis=(1, 2, 3), initial=0) <= _SAME_WEIGHTS).any())
 
 
 def _completed(fit: _Fit, record: Record, x: Array, output: Array) -> Iterator[_Fit]:
