@@ -120,8 +120,7 @@ def _with_answers(decision: Decision, rubric: Rubric, seed: int) -> Decision:
 def _labels(check: Check) -> Iterator[str]:
     """Of what it asks, in order."""
     if inputs := check.parameters.get("inputs") or check.parameters.get("extremes"):
-        given = check.parameters.get("given")
-        yield from (case.label for case in sampled(inputs, np.random.default_rng(0), given))
+        yield from (case.label for case in sampled(inputs, np.random.default_rng(0), check.parameters.get("given")))
     yield from (f"input {number}" for number in count(1))
 
 
