@@ -183,6 +183,7 @@ def test_where_names_are_given_they_count(judged: Any) -> None:
     [
         (BARE, NAMES, "parameter_missing"),
         (WORK.replace("nn.Embedding(words, width)", "nn.Embedding(words + 1, width)"), NAMES, "wrong_parameter_shape"),
+        (WORK.replace("nn.Embedding(words, width)", "nn.Embedding(9, width)"), "rtol: 1.0e-6", "wrong_parameter_shape"),
         (WORK.replace("weights @ v", "weights.detach() @ v"), "training: true", "wrong_gradient"),
         (WORK.replace("self.out(", "self.out.requires_grad_(False)("), "rtol: 1.0e-6", "no_gradient"),
         (WORK.replace("(weights @ v)", "(2 * weights @ v)"), "rtol: 1.0e-6", "outputs_differ"),
@@ -226,6 +227,14 @@ def test_parameters_of_other_shapes_need_review(judged: Any) -> None:
     )
     assert (found := judged(packed))["status"] == "review", found
     assert found["code"] == "unknown_arrangement"
+
+
+def test_parameters_whose_names_depend_on_sizes_need_review(judged: Any) -> None:
+    work = WORK.replace(
+        "self.words = nn.Embedding(words, width)", "self.add_module(f'n{words}', nn.Embedding(words, width))"
+    )
+    work = work.replace("self.words(ids)", "next(self.children())(ids)")
+    assert (found := judged(work))["status"] == "review", found
 
 
 def test_an_attribute_is_compared_after_what_is_returned(judged: Any) -> None:

@@ -169,7 +169,10 @@ class _Module:
     def gradients(self, case: Case, parameters: Mapping[str, Array], cotangents: list[Array]) -> dict[str, Array]:
         one = len(cotangents) == 1
         reply = self.ask(case, parameters, tell=[], cotangents=[cotangents[0] if one else cotangents])
-        return {name: numbers(value, self.name) for name, value in reply["gradients"].items() if name in parameters}
+        found = {name: numbers(value, self.name) for name, value in reply["gradients"].items() if name in parameters}
+        if any(gradient.shape != parameters[name].shape for name, gradient in found.items()):
+            raise Crashed(f"{self.name} gave gradients of impossible shape", code="wrong_gradient_shape")
+        return found
 
 
 def _given_by_name(parameters: Mapping[str, Any]) -> str:
@@ -221,8 +224,6 @@ def module_matches_reference(
     if parameters:
         assignment: Assignment = {role: _Place(place) for role, place in parameters.items() if place in theirs}
         missing = _missing(name, parameters, theirs)
-        if wrong := _misshapen(name, plan, assignment, theirs):
-            return wrong
     else:
         # A kit has too few digits of what mistakes give to take differences of.
         mistakes = () if is_frozen(reference) else right.mistakes
@@ -233,7 +234,10 @@ def module_matches_reference(
         assignment = found
     answered = []
     for case in plan.cases:
-        values = _placed(rng, case, assignment, module.parameters(case) if case.build != plan.alike.build else theirs)
+        own = theirs if case.build == plan.alike.build else module.parameters(case)
+        if wrong := _misfit(name, case, assignment, own, bool(parameters)):
+            return wrong
+        values = _placed(rng, case, assignment, own)
         answered.append((_with_parameters(case), module.output(case, values, right_for(case))))
     outcome = compared_outcome(right, answered, rtol, atol)
     if missing and not outcome.evidence.get("looks_like"):  # a mistake that leaves a layer out may be named
@@ -271,11 +275,15 @@ def _missing(name: str, places: Mapping[str, str], theirs: Mapping[str, Array]) 
     return None
 
 
-def _misshapen(name: str, plan: _Plan, assignment: Assignment, theirs: Mapping[str, Array]) -> Outcome | None:
+def _misfit(name: str, case: Case, assignment: Assignment, theirs: Mapping[str, Array], named: bool) -> Outcome | None:
+    """What keeps the parameters of this build from the numbers of their roles."""
     for role, place in assignment.items():
-        got, want = theirs[place.name].shape, plan.roles[role].shape
-        if got != want:
-            message = f"{place.name} of {name} has the shape {shape(got)}, not {shape(want)}"
+        if place.name not in theirs:
+            message = f"{name} has no parameter {place.name} when it is built for {case.label}"
+            return needs_review(message, code="unknown_arrangement")
+        got, want = theirs[place.name].shape, case.parameters[role].shape
+        if got != want if named else _key(got) != _key(want):
+            message = f"{place.name} of {name} has the shape {shape(got)}, not {shape(want)} ({case.label})"
             return failed(message, code="wrong_parameter_shape")
     return None
 
