@@ -37,7 +37,7 @@ from .rotary_wiring import APPLY, PRECOMPUTE, SHOWN_TOKENS, shapes_rotated, with
 
 _RIGHT = RotaryMixing()
 _BATCH = 7
-_SAME_WEIGHTS = 1e-3  # angles in single precision move weights in the fifth digit; another layout in the first
+_SAME_WEIGHTS = 1e-3  # wider than `agree`, which has the last word: this only leaves candidates out
 _NOT_ROTARY = "its values are not those of causal attention with rotated queries and keys"
 _NEIGHBOURS, _HALVES = np.arange(HEAD).reshape(-1, 2), np.arange(HEAD).reshape(2, -1).T
 _USUAL = (_NEIGHBOURS, _HALVES, _NEIGHBOURS[:, ::-1], _HALVES[:, ::-1])
